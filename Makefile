@@ -1,0 +1,49 @@
+# make demo    train the demonstration chatbot (once) and talk to it
+# make test    the whole test suite           make test-fast   without the slow tests
+# make lint    ruff and the direction of imports
+# make bench   the measurements
+# make clean   remove the environment and the demonstration run
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUN := runs/demo
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test test-fast lint bench clean
+
+demo: $(VENV)/installed
+	@test -f $(RUN)/summary.json || $(MAKE) --no-print-directory $(RUN)/summary.json
+	@$(BIN)/keras-transformer chat $(RUN)
+
+$(RUN)/summary.json: | $(VENV)/installed
+	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
+	@$(BIN)/keras-transformer answer $(RUN) < data/demo_questions.txt > $(RUN)/demo_answers.txt
+	@paste -d '\n' data/demo_questions.txt $(RUN)/demo_answers.txt | sed 's/^/  /; n; s/^/    -> /' >&2
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest
+
+test-fast: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/installed-test
+	$(BIN)/python -m benchmarks $(BENCH)
+
+clean:
+	rm -rf $(VENV) $(RUN)
+
+$(VENV)/installed: setup.cfg constraints.txt
+	@echo "Installing into $(VENV) (TensorFlow is large: this takes some minutes the first time) ..." >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	@$(INSTALL) --editable ".[test,lint]"
+	@touch $@

@@ -1,0 +1,47 @@
+"""The Transformer of "Attention Is All You Need" in Keras: train it, understand it, talk to it.
+
+Every public name is here, and loaded when it is first used, so that importing the package costs nothing.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "chatbot": ["Chatbot"],
+    "config": ["PRESETS", "Config", "preset"],
+    "data.corpus": ["CorpusWarning", "load_pairs"],
+    "data.pipeline": ["make_dataset"],
+    "data.split": ["split_pairs"],
+    "decoding.generate": ["Generation", "generate"],
+    "decoding.search": ["Greedy"],
+    "errors": ["InputError"],
+    "layers.attention": ["MultiHeadAttention", "scaled_dot_product_attention"],
+    "layers.masks": ["create_look_ahead_mask", "create_padding_mask"],
+    "layers.position": ["PositionalEncoding"],
+    "models.decoder": ["decoder", "decoder_layer"],
+    "models.encoder": ["encoder", "encoder_layer"],
+    "models.transformer": ["transformer"],
+    "run": ["Run"],
+    "text.tokenizer": ["Tokenizer"],
+    "training.callbacks": ["TrainingDiverged"],
+    "training.losses": ["loss_function"],
+    "training.metrics": ["accuracy"],
+    "training.schedule": ["CustomSchedule"],
+    "training.trainer": ["train"],
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

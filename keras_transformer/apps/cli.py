@@ -1,0 +1,188 @@
+"""The command `keras-transformer`: reads the words, calls the library, turns errors into one line and a status."""
+
+import argparse
+import contextlib
+import dataclasses
+import os
+import sys
+import warnings
+
+from keras_transformer import __version__
+from keras_transformer.config import PRESETS, Config, preset
+from keras_transformer.errors import InputError
+
+FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+DEFAULT_PRESET = "tutorial"
+
+SETTINGS = {
+    "epochs": "passes over the training pairs, at most",
+    "seed": "of initial weights, dropout and order",
+    "vocab_size": "token ids of the tokenizer, at most",
+    "num_layers": "encoder layers, and as many decoder layers (N, section 3.1)",
+    "d_model": "width of every layer's output (section 3.1)",
+    "num_heads": "attention heads (h, section 3.2.2)",
+    "dff": "inner width of the feed-forward network (section 3.3)",
+    "dropout": "dropout rate (P_drop, section 5.4)",
+    "batch_size": "pairs in a batch",
+    "patience": "epochs without a better validation score before stopping, 0 for never",
+    "warmup_steps": "steps over which the learning rate rises (section 5.3)",
+    "max_length": "tokens in a question or answer; longer pairs are left out",
+}
+"""The settings of `Config` that `train` takes as options, and what they are."""
+
+
+def main(arguments=None):
+    """Runs one command and returns its exit status: 0 done, 1 failed, 2 wrong usage or input, 130 interrupted."""
+    options = parser().parse_args(arguments)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8")
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            import_tensorflow_quietly()
+            return options.command(options)
+    except InputError as error:
+        print(f"keras-transformer: error: {error}", file=sys.stderr)
+        return WRONG_INPUT
+    except RuntimeError as error:
+        print(f"keras-transformer: failed: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:
+        # Whoever read our output has left; keep Python from complaining about it once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+
+
+def parser():
+    """The command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="keras-transformer",
+        description="Train your own Transformer on questions and answers, then talk to it.",
+        epilog="Start with:  keras-transformer train my_pairs.csv --run runs/first\n"
+        "       then:  keras-transformer chat runs/first",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
+    commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND", required=True)
+    add_train(commands)
+    add_chat(commands)
+    add_answer(commands)
+    return top
+
+
+def add_train(commands):
+    """The grammar of `train`."""
+    train = add_command(
+        commands, "train", run_train, "train a model on a corpus, or go on where training stopped",
+        "keras-transformer train pairs.csv --run runs/first --preset tutorial --epochs 20",
+    )  # fmt: skip
+    train.add_argument(
+        "corpus", metavar="CORPUS", nargs="+",
+        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each",
+    )  # fmt: skip
+    train.add_argument("--run", required=True, metavar="RUN", help="folder that keeps the run; made if there is none")
+    train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
+    train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
+    train.add_argument("--encoding", default="utf-8", help="encoding of the corpus (default: utf-8)")
+    train.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
+    kinds = {field.name: field.type for field in dataclasses.fields(Config)}
+    for name, what in SETTINGS.items():
+        train.add_argument(f"--{name.replace('_', '-')}", type=kinds[name], metavar="N", help=what)
+
+
+def add_chat(commands):
+    """The grammar of `chat`."""
+    chat = add_command(
+        commands, "chat", run_chat, "talk to a trained run; without a terminal, answer line by line",
+        "keras-transformer chat runs/first",
+    )  # fmt: skip
+    chat.add_argument("run", metavar="RUN", help="folder of the run")
+
+
+def add_answer(commands):
+    """The grammar of `answer`."""
+    answer = add_command(
+        commands, "answer", run_answer, "answer many questions at once: a line in, a line out",
+        "keras-transformer answer runs/first < questions.txt > answers.txt",
+    )  # fmt: skip
+    answer.add_argument("run", metavar="RUN", help="folder of the run")
+
+
+def add_command(commands, name, command, what, example):
+    """A sub-command with its help and an example."""
+    sub = commands.add_parser(
+        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"Example:  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    sub.set_defaults(command=command)
+    return sub
+
+
+def run_train(options):
+    """Trains; progress goes to standard error."""
+    from keras_transformer.data.corpus import load_pairs
+    from keras_transformer.run import Run
+    from keras_transformer.training.trainer import train
+
+    base = preset(options.preset or DEFAULT_PRESET)
+    if options.preset is None and Run.exists(options.run):
+        base = Run(options.run).config
+    given = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
+    config = base.replace(**given)
+    pairs = load_pairs(options.corpus, options.question, options.answer, options.encoding)
+    with contextlib.redirect_stdout(sys.stderr):
+        summary = train(pairs, options.run, config)
+    return 0 if summary["finished"] else INTERRUPTED
+
+
+def run_chat(options):
+    """Talks on a terminal, or answers each line of standard input."""
+    from keras_transformer.apps.chat import answer_lines, talk
+
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        talk(options.run)
+    else:
+        answer_lines(options.run, read_lines(sys.stdin.buffer))
+    return 0
+
+
+def run_answer(options):
+    """Answers standard input as one batch."""
+    from keras_transformer.chatbot import Chatbot
+
+    bot = Chatbot.load(options.run)
+    for answer in bot.replies(list(read_lines(sys.stdin.buffer))):
+        print(answer)
+    sys.stdout.flush()
+    return 0
+
+
+def import_tensorflow_quietly():
+    """Imports TensorFlow without its start-up messages, some of which no setting silences."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        import tensorflow  # noqa: F401
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def read_lines(file):
+    """The lines of a binary file as text; raises `InputError` at one that is not UTF-8."""
+    for number, line in enumerate(file, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"standard input: line {number} is not UTF-8") from error
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None):
+    """Python's warnings as one line each."""
+    print(f"keras-transformer: warning: {message}", file=sys.stderr)

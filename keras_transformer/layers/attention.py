@@ -1,0 +1,117 @@
+"""Attention (section 3.2): the equation, and the layer that runs it in several heads."""
+
+import keras
+from keras import ops
+
+HIDDEN_LOGIT = -1e9  # Replaces a logit, in float32, so it is safe whatever the compute dtype.
+
+
+def scaled_dot_product_attention(query, key, value, mask):
+    """Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V (section 3.2.1, equation 1).
+
+    The softmax is computed in float32. A query that may see no key at all gets weights and output of zero.
+
+    Args:
+        query: Shape (…, query length, depth).
+        key: Shape (…, key length, depth).
+        value: Shape (…, key length, value depth).
+        mask: None, or numbers that broadcast to (…, query length, key length): nonzero hides.
+
+    Returns:
+        The output, shape (…, query length, value depth), and the attention weights, shape
+        (…, query length, key length); each row of weights sums to 1.
+    """
+    query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
+    # Scaling the query first keeps the product inside float16's range.
+    query = query / float(query.shape[-1]) ** 0.5
+    logits = ops.cast(ops.matmul(query, ops.swapaxes(key, -2, -1)), "float32")
+    if mask is None:
+        weights = softmax(logits)
+    else:
+        visible = ops.equal(mask, 0)
+        weights = softmax(ops.where(visible, logits, HIDDEN_LOGIT))
+        weights = ops.where(visible, weights, 0.0)
+    output = ops.matmul(ops.cast(weights, query.dtype), ops.cast(value, query.dtype))
+    return output, weights
+
+
+def softmax(logits):
+    """Softmax over the last axis; `ops.softmax` warns where that axis is 1, as a single key rightly makes it."""
+    return ops.ones_like(logits) if logits.shape[-1] == 1 else ops.softmax(logits)
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class MultiHeadAttention(keras.layers.Layer):
+    """MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O (section 3.2.2).
+
+    Args:
+        d_model: Width of the output; each head has `d_model / num_heads` of it.
+        num_heads: Number of heads, a divisor of `d_model`.
+
+    Raises:
+        ValueError: If `num_heads` does not divide `d_model`.
+    """
+
+    def __init__(self, d_model, num_heads, name="multi_head_attention", **kwargs):
+        super().__init__(name=name, **kwargs)
+        if d_model % num_heads:
+            raise ValueError(f"d_model {d_model} cannot be split into {num_heads} equal heads")
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.depth = d_model // num_heads
+        self.query_dense = keras.layers.Dense(d_model, name="query", dtype=self.dtype_policy)
+        self.key_dense = keras.layers.Dense(d_model, name="key", dtype=self.dtype_policy)
+        self.value_dense = keras.layers.Dense(d_model, name="value", dtype=self.dtype_policy)
+        self.dense = keras.layers.Dense(d_model, name="output", dtype=self.dtype_policy)
+
+    def build(self, inputs_shape):
+        self.query_dense.build(inputs_shape["query"])
+        self.key_dense.build(inputs_shape["key"])
+        self.value_dense.build(inputs_shape["value"])
+        self.dense.build((None, None, self.d_model))
+
+    def call(self, inputs, cache=None, index=None):
+        """Attends, to all rows at once or a step at a time.
+
+        Args:
+            inputs: Dictionary of "query" (batch, query length, width), "key" and "value" (batch, key length, width),
+                and "mask" (None, or broadcasting to (batch, num_heads, query length, key length), 1 = hide).
+            cache: None for the whole pass. Otherwise what this layer returned before: a dictionary of "key" and
+                "value", each (batch, num_heads, rows, depth); or an empty one.
+            index: With a cache of earlier rows, where to write the new ones; None if the cache already holds them all,
+                as it does for a memory that is encoded once.
+
+        Returns:
+            The output, shape (batch, query length, d_model); with a cache, that and a dictionary of "key", "value" and
+            the attention "weights" (batch, num_heads, query length, rows).
+        """
+        query = self.split_heads(self.query_dense(inputs["query"]))
+        if cache and index is None:
+            key, value = cache["key"], cache["value"]
+        else:
+            key = self.split_heads(self.key_dense(inputs["key"]))
+            value = self.split_heads(self.value_dense(inputs["value"]))
+        if index is not None:
+            key = ops.slice_update(cache["key"], (0, 0, index, 0), key)
+            value = ops.slice_update(cache["value"], (0, 0, index, 0), value)
+        output, weights = scaled_dot_product_attention(query, key, value, inputs["mask"])
+        output = self.dense(self.merge_heads(output))
+        if cache is None:
+            return output
+        return output, {"key": key, "value": value, "weights": weights}
+
+    def split_heads(self, x):
+        """(batch, length, d_model) -> (batch, num_heads, length, depth)."""
+        batch, length = ops.shape(x)[:2]
+        return ops.transpose(ops.reshape(x, (batch, length, self.num_heads, self.depth)), (0, 2, 1, 3))
+
+    def merge_heads(self, x):
+        """(batch, num_heads, length, depth) -> (batch, length, d_model)."""
+        batch, _, length, _ = ops.shape(x)
+        return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (batch, length, self.d_model))
+
+    def compute_output_shape(self, inputs_shape):
+        return (*inputs_shape["query"][:-1], self.d_model)
+
+    def get_config(self):
+        return {**super().get_config(), "d_model": self.d_model, "num_heads": self.num_heads}

@@ -1,0 +1,42 @@
+"""Token embeddings (section 3.4)."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class TokenEmbedding(keras.layers.Layer):
+    """Looks up each token's vector and multiplies it by √d_model (section 3.4).
+
+    Args:
+        vocab_size: Number of token ids.
+        d_model: Width of the vectors.
+    """
+
+    def __init__(self, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.d_model = d_model
+
+    def build(self, input_shape):
+        # Unit variance after the multiplication, the scale of the positional encoding beside it.
+        self.table = self.add_weight(
+            name="table",
+            shape=(self.vocab_size, self.d_model),
+            initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
+        )
+
+    def call(self, ids, training=False):
+        scale = self.d_model**0.5
+        if not training:
+            return ops.take(self.table, ids, axis=0) * scale
+        # Scaling the table before the look-up gives it one dense gradient in which a token's occurrences are summed;
+        # TensorFlow's sparse gradient would hand Adam each occurrence apart, and Σg² is not (Σg)².
+        return ops.take(ops.multiply(self.table, scale), ids, axis=0)
+
+    def compute_output_spec(self, ids, training=False):
+        # Spelled out because inference through `take` marks the output as sparse on some backends.
+        return keras.KerasTensor((*ids.shape, self.d_model), dtype=self.compute_dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "vocab_size": self.vocab_size, "d_model": self.d_model}

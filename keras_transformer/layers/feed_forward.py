@@ -1,0 +1,33 @@
+"""Position-wise feed-forward network (section 3.3)."""
+
+import keras
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class FeedForward(keras.layers.Layer):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (section 3.3, equation 2): (…, d_model) -> (…, d_model).
+
+    Args:
+        dff: Inner width.
+        d_model: Width of input and output.
+    """
+
+    def __init__(self, dff, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.dff = dff
+        self.d_model = d_model
+        self.inner = keras.layers.Dense(dff, activation="relu", name="inner", dtype=self.dtype_policy)
+        self.outer = keras.layers.Dense(d_model, name="outer", dtype=self.dtype_policy)
+
+    def build(self, input_shape):
+        self.inner.build(input_shape)
+        self.outer.build((*input_shape[:-1], self.dff))
+
+    def call(self, x):
+        return self.outer(self.inner(x))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.d_model)
+
+    def get_config(self):
+        return {**super().get_config(), "dff": self.dff, "d_model": self.d_model}

@@ -1,0 +1,218 @@
+"""The decoder (section 3.1, Figure 1 right)."""
+
+import keras
+from keras import ops
+
+from keras_transformer.layers.attention import MultiHeadAttention
+from keras_transformer.layers.embedding import TokenEmbedding
+from keras_transformer.layers.feed_forward import FeedForward
+from keras_transformer.layers.position import PositionalEncoding
+from keras_transformer.layers.residual import AddAndNorm
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class DecoderLayer(keras.layers.Layer):
+    """Masked self-attention, attention over the memory, a feed-forward network, each with Add & Norm (section 3.1).
+
+    Args:
+        dff: Inner width of the feed-forward network.
+        d_model: Width of input and output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+    """
+
+    def __init__(self, dff, d_model, num_heads, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.sizes = {"dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        policy = self.dtype_policy
+        self.self_attention = MultiHeadAttention(d_model, num_heads, name="self_attention", dtype=policy)
+        self.self_attention_norm = AddAndNorm(dropout, name="self_attention_norm", dtype=policy)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, name="cross_attention", dtype=policy)
+        self.cross_attention_norm = AddAndNorm(dropout, name="cross_attention_norm", dtype=policy)
+        self.feed_forward = FeedForward(dff, d_model, name="feed_forward", dtype=policy)
+        self.feed_forward_norm = AddAndNorm(dropout, name="feed_forward_norm", dtype=policy)
+
+    def build(self, inputs_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None):
+        self.self_attention.build(dict.fromkeys(("query", "key", "value"), inputs_shape))
+        self.self_attention_norm.build(inputs_shape, inputs_shape)
+        self.cross_attention.build({"query": inputs_shape, "key": memory_shape, "value": memory_shape})
+        self.cross_attention_norm.build(inputs_shape, inputs_shape)
+        self.feed_forward.build(inputs_shape)
+        self.feed_forward_norm.build(inputs_shape, inputs_shape)
+
+    def call(self, inputs, memory, look_ahead_mask, padding_mask, cache=None, index=None, training=None):
+        """Maps (batch, length, d_model) to the same shape, reading the memory (batch, memory length, d_model).
+
+        Args:
+            inputs: Embeddings or the previous layer's output.
+            memory: The encoder's output; not read when the cache holds its keys and values.
+            look_ahead_mask: (batch, 1, length, rows), 1 = hide.
+            padding_mask: Of the memory, (batch, 1, 1, memory length), 1 = hide.
+            cache: None for the whole pass, or a dictionary "self_attention" and "cross_attention" of the caches
+                described at `MultiHeadAttention.call`.
+            index: With a cache, the position of the first row of `inputs`.
+            training: Whether dropout is active.
+
+        Returns:
+            The output; with a cache, that and the cache with the new rows and the attention weights.
+        """
+        self_cache, cross_cache = (None, None) if cache is None else (cache["self_attention"], cache["cross_attention"])
+        x = inputs
+        attended = self.self_attention(
+            {"query": x, "key": x, "value": x, "mask": look_ahead_mask}, cache=self_cache, index=index
+        )
+        if cache is not None:
+            attended, self_cache = attended
+        x = self.self_attention_norm(x, attended, training=training)
+        attended = self.cross_attention(
+            {"query": x, "key": memory, "value": memory, "mask": padding_mask}, cache=cross_cache
+        )
+        if cache is not None:
+            attended, cross_cache = attended
+        x = self.cross_attention_norm(x, attended, training=training)
+        x = self.feed_forward_norm(x, self.feed_forward(x), training=training)
+        return x if cache is None else (x, {"self_attention": self_cache, "cross_attention": cross_cache})
+
+    def compute_output_shape(self, inputs_shape, *other_shapes):
+        return inputs_shape
+
+    def get_config(self):
+        return {**super().get_config(), **self.sizes}
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class Decoder(keras.layers.Layer):
+    """Embedding, positional encoding and dropout, then `num_layers` decoder layers (section 3.1).
+
+    Args:
+        vocab_size: Number of token ids.
+        num_layers: Number of layers (N in the paper).
+        dff: Inner width of the feed-forward networks.
+        d_model: Width of the output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+    """
+
+    def __init__(self, vocab_size, num_layers, dff, d_model, num_heads, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.sizes = {"vocab_size": vocab_size, "num_layers": num_layers, "dff": dff}
+        self.sizes |= {"d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        policy = self.dtype_policy
+        self.embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=policy)
+        self.position = PositionalEncoding(vocab_size, d_model, name="position", dtype=policy)
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
+        self.layers = [
+            DecoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
+        ]
+
+    def build(self, ids_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None):
+        self.embedding.build(ids_shape)
+        for layer in self.layers:
+            layer.build((*ids_shape, self.sizes["d_model"]), memory_shape)
+
+    def call(self, ids, memory, look_ahead_mask, padding_mask, cache=None, index=None, training=None):
+        """Maps ids (batch, length) to (batch, length, d_model).
+
+        Args:
+            ids: Token ids of the answer so far.
+            memory: The encoder's output, (batch, memory length, d_model).
+            look_ahead_mask: (batch, 1, length, rows), 1 = hide.
+            padding_mask: Of the memory, (batch, 1, 1, memory length), 1 = hide.
+            cache: None for the whole pass, or `start_cache(…)` and then what the last step returned.
+            index: With a cache, the position of the first column of `ids`.
+            training: Whether dropout is active.
+
+        Returns:
+            The output; with a cache, that and the cache to hand to the next step.
+        """
+        x = self.embedding(ids, training=training)
+        x = self.position(x, index=0 if index is None else index)
+        x = self.dropout(x, training=training)
+        caches = []
+        for i, layer in enumerate(self.layers):
+            layer_cache = None if cache is None else cache[i]
+            x = layer(x, memory, look_ahead_mask, padding_mask, cache=layer_cache, index=index, training=training)
+            if cache is not None:
+                x, layer_cache = x
+                caches.append(layer_cache)
+        return x if cache is None else (x, caches)
+
+    def start_cache(self, memory, rows):
+        """What to hand to the first step: the memory's keys and values, and room for `rows` tokens of the answer.
+
+        Args:
+            memory: The encoder's output, (batch, memory length, d_model).
+            rows: Steps that will be made at most.
+
+        Returns:
+            For each layer a dictionary as described at `DecoderLayer.call`.
+        """
+        return [layer_start_cache(layer, memory, rows) for layer in self.layers]
+
+    def compute_output_shape(self, ids_shape, *other_shapes):
+        return (*ids_shape, self.sizes["d_model"])
+
+    def get_config(self):
+        return {**super().get_config(), **self.sizes}
+
+
+def layer_start_cache(layer, memory, rows):
+    """The cache of one `DecoderLayer` before its first step."""
+    cross, own = layer.cross_attention, layer.self_attention
+    batch = ops.shape(memory)[0]
+    empty = ops.zeros((batch, own.num_heads, rows, own.depth), dtype=layer.compute_dtype)
+    return {
+        "self_attention": {"key": empty, "value": empty},
+        "cross_attention": {
+            "key": cross.split_heads(cross.key_dense(memory)),
+            "value": cross.split_heads(cross.value_dense(memory)),
+        },
+    }
+
+
+def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer"):
+    """One decoder layer as a model: [inputs, encoder_outputs, look_ahead_mask, padding_mask] -> inputs'.
+
+    Args:
+        dff: Inner width of the feed-forward network.
+        d_model: Width of input and output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+        name: Name of the model.
+
+    Returns:
+        A `keras.Model`; its inputs are (batch, length, d_model), (batch, memory length, d_model),
+        (batch, 1, length, length) and (batch, 1, 1, memory length).
+    """
+    inputs = keras.Input((None, d_model), name="inputs")
+    memory = keras.Input((None, d_model), name="encoder_outputs")
+    look_ahead_mask = keras.Input((1, None, None), name="look_ahead_mask")
+    padding_mask = keras.Input((1, 1, None), name="padding_mask")
+    layer = DecoderLayer(dff, d_model, num_heads, dropout, name="layer")
+    outputs = layer(inputs, memory, look_ahead_mask, padding_mask)
+    return keras.Model([inputs, memory, look_ahead_mask, padding_mask], outputs, name=name)
+
+
+def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder"):
+    """The decoder as a model: [inputs (ids), encoder_outputs, look_ahead_mask, padding_mask] -> its output.
+
+    Args:
+        vocab_size: Number of token ids.
+        num_layers: Number of layers.
+        dff: Inner width of the feed-forward networks.
+        d_model: Width of the output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+        name: Name of the model.
+
+    Returns:
+        A `keras.Model`; its inputs are (batch, length), (batch, memory length, d_model), (batch, 1, length, length)
+        and (batch, 1, 1, memory length), its output (batch, length, d_model).
+    """
+    inputs = keras.Input((None,), dtype="int32", name="inputs")
+    memory = keras.Input((None, d_model), name="encoder_outputs")
+    look_ahead_mask = keras.Input((1, None, None), name="look_ahead_mask")
+    padding_mask = keras.Input((1, 1, None), name="padding_mask")
+    stack = Decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder")
+    outputs = stack(inputs, memory, look_ahead_mask, padding_mask)
+    return keras.Model([inputs, memory, look_ahead_mask, padding_mask], outputs, name=name)

@@ -1,0 +1,147 @@
+"""The encoder (section 3.1, Figure 1 left)."""
+
+import keras
+
+from keras_transformer.layers.attention import MultiHeadAttention
+from keras_transformer.layers.embedding import TokenEmbedding
+from keras_transformer.layers.feed_forward import FeedForward
+from keras_transformer.layers.position import PositionalEncoding
+from keras_transformer.layers.residual import AddAndNorm
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class EncoderLayer(keras.layers.Layer):
+    """Self-attention, then a feed-forward network, each followed by Add & Norm (section 3.1).
+
+    Args:
+        dff: Inner width of the feed-forward network.
+        d_model: Width of input and output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+    """
+
+    def __init__(self, dff, d_model, num_heads, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.sizes = {"dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        policy = self.dtype_policy
+        self.self_attention = MultiHeadAttention(d_model, num_heads, name="self_attention", dtype=policy)
+        self.self_attention_norm = AddAndNorm(dropout, name="self_attention_norm", dtype=policy)
+        self.feed_forward = FeedForward(dff, d_model, name="feed_forward", dtype=policy)
+        self.feed_forward_norm = AddAndNorm(dropout, name="feed_forward_norm", dtype=policy)
+
+    def build(self, inputs_shape, padding_mask_shape=None):
+        self.self_attention.build(dict.fromkeys(("query", "key", "value"), inputs_shape))
+        self.self_attention_norm.build(inputs_shape, inputs_shape)
+        self.feed_forward.build(inputs_shape)
+        self.feed_forward_norm.build(inputs_shape, inputs_shape)
+
+    def call(self, inputs, padding_mask, cache=None, training=None):
+        """Maps (batch, length, d_model) to the same shape; `padding_mask` is (batch, 1, 1, length), 1 = hide.
+
+        With a `cache` (an empty dictionary), returns the output and a dictionary that holds the attention weights.
+        """
+        x = inputs
+        attended = self.self_attention({"query": x, "key": x, "value": x, "mask": padding_mask}, cache=cache)
+        if cache is not None:
+            attended, cache = attended
+        x = self.self_attention_norm(x, attended, training=training)
+        x = self.feed_forward_norm(x, self.feed_forward(x), training=training)
+        return x if cache is None else (x, cache)
+
+    def compute_output_shape(self, inputs_shape, padding_mask_shape=None):
+        return inputs_shape
+
+    def get_config(self):
+        return {**super().get_config(), **self.sizes}
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class Encoder(keras.layers.Layer):
+    """Embedding, positional encoding and dropout, then `num_layers` encoder layers (section 3.1).
+
+    Args:
+        vocab_size: Number of token ids.
+        num_layers: Number of layers (N in the paper).
+        dff: Inner width of the feed-forward networks.
+        d_model: Width of the output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+    """
+
+    def __init__(self, vocab_size, num_layers, dff, d_model, num_heads, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.sizes = {"vocab_size": vocab_size, "num_layers": num_layers, "dff": dff}
+        self.sizes |= {"d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        policy = self.dtype_policy
+        self.embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=policy)
+        self.position = PositionalEncoding(vocab_size, d_model, name="position", dtype=policy)
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
+        self.layers = [
+            EncoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
+        ]
+
+    def build(self, ids_shape, padding_mask_shape=None):
+        self.embedding.build(ids_shape)
+        for layer in self.layers:
+            layer.build((*ids_shape, self.sizes["d_model"]))
+
+    def call(self, ids, padding_mask, cache=None, training=None):
+        """Maps ids (batch, length) to the memory (batch, length, d_model); `padding_mask` is (batch, 1, 1, length).
+
+        With a `cache` (an empty list), returns the memory and each layer's dictionary with its attention weights.
+        """
+        x = self.embedding(ids, training=training)
+        x = self.dropout(self.position(x), training=training)
+        caches = []
+        for layer in self.layers:
+            x = layer(x, padding_mask, cache=None if cache is None else {}, training=training)
+            if cache is not None:
+                x, seen = x
+                caches.append(seen)
+        return x if cache is None else (x, caches)
+
+    def compute_output_shape(self, ids_shape, padding_mask_shape=None):
+        return (*ids_shape, self.sizes["d_model"])
+
+    def get_config(self):
+        return {**super().get_config(), **self.sizes}
+
+
+def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer"):
+    """One encoder layer as a model: [inputs (batch, length, d_model), padding_mask (batch, 1, 1, length)] -> inputs'.
+
+    Args:
+        dff: Inner width of the feed-forward network.
+        d_model: Width of input and output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+        name: Name of the model.
+
+    Returns:
+        A `keras.Model`.
+    """
+    inputs = keras.Input((None, d_model), name="inputs")
+    padding_mask = keras.Input((1, 1, None), name="padding_mask")
+    outputs = EncoderLayer(dff, d_model, num_heads, dropout, name="layer")(inputs, padding_mask)
+    return keras.Model([inputs, padding_mask], outputs, name=name)
+
+
+def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder"):
+    """The encoder as a model: [inputs (batch, length) ids, padding_mask (batch, 1, 1, length)] -> the memory.
+
+    Args:
+        vocab_size: Number of token ids.
+        num_layers: Number of layers.
+        dff: Inner width of the feed-forward networks.
+        d_model: Width of the output.
+        num_heads: Attention heads.
+        dropout: Dropout rate.
+        name: Name of the model.
+
+    Returns:
+        A `keras.Model` whose output is (batch, length, d_model).
+    """
+    inputs = keras.Input((None,), dtype="int32", name="inputs")
+    padding_mask = keras.Input((1, 1, None), name="padding_mask")
+    stack = Encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder")
+    return keras.Model([inputs, padding_mask], stack(inputs, padding_mask), name=name)

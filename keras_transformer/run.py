@@ -1,0 +1,212 @@
+"""The run folder: all that a training has made, in files that know whether they belong together.
+
+    config.json              what the run is: settings, corpus, the tokenizer's checksum; written first and once
+    tokenizer.model          SentencePiece model
+    weights.safetensors      the best weights so far
+    checkpoint.safetensors   the state at which training goes on
+    metrics.csv              a row per epoch
+    summary.json             how training ended; there only when it has
+    logs/                    for TensorBoard
+
+Every file is written beside its place and moved there whole, so that a run killed at any moment stays readable.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import uuid
+import zlib
+
+import keras
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from keras_transformer.config import Config
+from keras_transformer.errors import InputError
+from keras_transformer.models.transformer import transformer
+from keras_transformer.text.tokenizer import Tokenizer
+
+FORMAT = 1  # Of the run folder; raised when an older reader could no longer make sense of it.
+CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.model", "weights.safetensors"
+CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
+
+
+class Run:
+    """An existing run folder, its settings and tokenizer read and checked.
+
+    Args:
+        path: The folder.
+
+    Attributes:
+        path: The folder, a `pathlib.Path`.
+        id: Made anew for every run; its weights and checkpoints carry it.
+        config: The run's `Config`.
+        corpus: What is known of the corpus: "name", "fingerprint", "pairs" and the number of pairs of each part.
+        tokenizer: The run's `Tokenizer`.
+
+    Raises:
+        InputError: If the folder is no run, or one of its files is missing, damaged or of another version.
+    """
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        about = self._read_config()
+        self.id, self.corpus = about["id"], about["corpus"]
+        try:
+            self.config = Config.from_dict(about["config"])
+        except InputError as error:
+            raise InputError(f"{self.path / CONFIG}: {error}") from error
+        self.tokenizer = Tokenizer.load(self._part(TOKENIZER))
+        if sha256(self.tokenizer.model) != about["tokenizer"]:
+            raise InputError(f"{self.path / TOKENIZER}: damaged, or the tokenizer of another run")
+
+    @classmethod
+    def create(cls, path, config, tokenizer, corpus):
+        """Makes a new run folder; raises `InputError` if the place is taken."""
+        path = pathlib.Path(path)
+        if cls.exists(path):
+            raise InputError(f"{path}: holds a run already")
+        try:
+            if path.is_dir() and set(os.listdir(path)) - {TOKENIZER}:
+                raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
+            path.mkdir(parents=True, exist_ok=True)
+            write_atomically(path / TOKENIZER, tokenizer.model)
+            about = {
+                "format": FORMAT,
+                "id": uuid.uuid4().hex,
+                "keras": keras.__version__,
+                "config": config.to_dict(),
+                "corpus": corpus,
+                "tokenizer": sha256(tokenizer.model),
+            }
+            write_json(path / CONFIG, about)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        return cls(path)
+
+    @staticmethod
+    def exists(path):
+        """Whether a run was created at that path."""
+        return (pathlib.Path(path) / CONFIG).is_file()
+
+    def build_model(self):
+        """A model of the run's sizes with new weights, drawn by the run's seed."""
+        keras.utils.set_random_seed(self.config.seed)
+        config = self.config
+        return transformer(
+            self.tokenizer.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
+        )
+
+    def load_model(self):
+        """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""
+        model = self.build_model()
+        path = self._part(WEIGHTS, "nothing was trained yet; train it first")
+        tensors, _ = load_tensors(path, self.id)
+        for variable in model.weights:
+            value = tensors.get(variable.path)
+            if value is None or value.shape != tuple(variable.shape):
+                raise InputError(f"{path}: no weights of shape {tuple(variable.shape)} for {variable.path}")
+            variable.assign(value)
+        return model
+
+    def save_weights(self, model, about):
+        """Writes the weights of the run's model, with a dictionary of facts about them."""
+        tensors = {variable.path: keras.ops.convert_to_numpy(variable) for variable in model.weights}
+        save_tensors(self.path / WEIGHTS, tensors, self.id, about)
+
+    def summary(self):
+        """How training ended, as a dictionary; None while it has not."""
+        path = self.path / SUMMARY
+        return json.loads(path.read_text("utf-8")) if path.is_file() else None
+
+    def _read_config(self):
+        if not self.path.is_dir():
+            raise InputError(f"{self.path}: there is no such run folder")
+        path = self._part(CONFIG, "this is no run folder")
+        try:
+            about = json.loads(path.read_text("utf-8"))
+            version = about["format"]
+            missing = {"id", "config", "corpus", "tokenizer"} - set(about)
+        except (ValueError, TypeError, KeyError) as error:
+            raise InputError(f"{path}: damaged: {error}") from error
+        if version != FORMAT:
+            raise InputError(f"{path}: a run of format {version}; this version reads format {FORMAT}")
+        if missing:
+            raise InputError(f"{path}: damaged: no {', '.join(sorted(missing))}")
+        return about
+
+    def _part(self, name, otherwise="the run is incomplete"):
+        path = self.path / name
+        if not path.is_file():
+            raise InputError(f"{path}: missing; {otherwise}")
+        return path
+
+
+def save_tensors(path, tensors, run_id, about):
+    """Writes named arrays with facts about them, atomically, marked as a part of a run.
+
+    Args:
+        path: The file.
+        tensors: Dictionary of names to NumPy arrays.
+        run_id: The run's id.
+        about: What JSON can hold.
+    """
+    tensors = {name: np.asarray(value, order="C") for name, value in tensors.items()}
+    metadata = {"run": run_id, "checksum": checksum(tensors), "about": json.dumps(about)}
+    write_atomically(path, safetensors.numpy.save(tensors, metadata))
+
+
+def load_tensors(path, run_id):
+    """Reads what `save_tensors` wrote.
+
+    Returns:
+        The arrays by name, and the facts about them.
+
+    Raises:
+        InputError: If the file is damaged or belongs to another run.
+    """
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise InputError(f"{path}: damaged: {error}") from error
+    if metadata.get("run") != run_id:
+        raise InputError(f"{path}: belongs to another run")
+    if metadata["checksum"] != checksum(tensors):
+        raise InputError(f"{path}: damaged: the checksum differs")
+    return tensors, json.loads(metadata["about"])
+
+
+def checksum(tensors):
+    """CRC-32 over the bytes of named arrays, as text."""
+    total = 0
+    for name in sorted(tensors):
+        total = zlib.crc32(tensors[name].tobytes(), zlib.crc32(name.encode(), total))
+    return f"{total:08x}"
+
+
+def write_atomically(path, data):
+    """Writes bytes to a file so that at any moment either the old or the new content is there whole."""
+    path = pathlib.Path(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_json(path, value):
+    """Writes a value as readable JSON, atomically."""
+    write_atomically(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
+
+
+def sha256(data):
+    """Hexadecimal SHA-256 of bytes."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,1 @@
+"""Training: the paper's schedule and loss, and the trainer that keeps a run folder."""

@@ -1,0 +1,166 @@
+"""What happens around the training steps, one concern a class."""
+
+import math
+import signal
+import threading
+import time
+
+import keras
+import pandas as pd
+
+from keras_transformer.run import METRICS, write_atomically
+from keras_transformer.training.checkpoint import restore, save_checkpoint
+
+SCORE = "val_bits_per_char"
+
+
+class Interrupted(Exception):
+    """Training stopped at the user's wish, with everything saved."""
+
+
+class TrainingDiverged(RuntimeError):
+    """The loss is no longer a finite number."""
+
+
+class PairsPerSecond(keras.callbacks.Callback):
+    """Adds the speed to the progress bar and the metrics.
+
+    Args:
+        batch_size: Pairs in a batch.
+    """
+
+    def __init__(self, batch_size):
+        super().__init__()
+        self.batch_size = batch_size
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.steps, self.start = 0, time.perf_counter()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.steps += 1
+        self.speed = self.steps * self.batch_size / (time.perf_counter() - self.start)
+        logs["pairs/s"] = self.speed
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs["pairs/s"] = self.speed
+
+
+class BitsPerCharacter(keras.callbacks.Callback):
+    """Adds the validation score that does not depend on the tokenizer, so that runs and programs compare.
+
+    Args:
+        tokens: Answer tokens of the validation pairs, end tokens included.
+        characters: Characters of their answers.
+    """
+
+    def __init__(self, tokens, characters):
+        super().__init__()
+        self.tokens_per_character = tokens / characters
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs[SCORE] = math.log2(logs["val_perplexity"]) * self.tokens_per_character
+
+
+class FiniteLoss(keras.callbacks.Callback):
+    """Stops a training whose loss is no longer a number, before its weights can be kept."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        if math.isfinite(logs["loss"]):
+            return
+        step = int(self.model.optimizer.iterations)
+        rate = float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
+        raise TrainingDiverged(
+            f"the loss became {logs['loss']} at step {step} (learning rate {rate:.2g}); "
+            "the last good weights are kept. Usual causes: too few warm-up steps (try twice as many), "
+            "or float16 without loss scaling"
+        )
+
+
+class Keeper(keras.callbacks.Callback):
+    """Keeps the run folder: best weights, a row of metrics per epoch, and the state to go on from.
+
+    Args:
+        run: The `Run`.
+        steps_per_epoch: Training steps in an epoch.
+        step: Steps taken before.
+        rows: Metrics of the epochs before, from the checkpoint.
+        tensors: Saved arrays, from the checkpoint.
+        patience: Epochs without a better score before training stops; 0 for never.
+    """
+
+    def __init__(self, run, steps_per_epoch, step, rows, tensors, patience):
+        super().__init__()
+        self.run, self.steps_per_epoch, self.patience = run, steps_per_epoch, patience
+        self.step, self.rows, self.tensors = step, rows, tensors
+        self.save_rows()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self.step % self.steps_per_epoch:
+            restore(self.model, self.tensors, "metrics")  # Keras has just reset them, in the middle of the epoch.
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.step += 1
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
+        if best_row(self.rows) is self.rows[-1]:
+            self.run.save_weights(self.model, self.rows[-1])
+        self.save()
+        self.save_rows()
+        if out_of_patience(self.rows, self.patience):
+            self.model.stop_training = True
+
+    def save(self):
+        """Writes the checkpoint."""
+        save_checkpoint(self.run, self.model, self.step, self.rows)
+
+    def save_rows(self):
+        """Writes `metrics.csv` anew, so that it never has a gap or a repeated row."""
+        if self.rows:
+            write_atomically(self.run.path / METRICS, pd.DataFrame(self.rows).to_csv(index=False).encode("utf-8"))
+
+
+class StopOnInterrupt(keras.callbacks.Callback):
+    """Turns Ctrl-C into a stop between two steps, with the state saved; a second Ctrl-C stops at once.
+
+    Args:
+        keeper: The `Keeper` that saves the state.
+    """
+
+    def __init__(self, keeper):
+        super().__init__()
+        self.keeper, self.wanted = keeper, False
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            self.previous = signal.signal(signal.SIGINT, self.on_signal)
+        return self
+
+    def __exit__(self, *_):
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self.previous)
+
+    def on_signal(self, *_):
+        """Notes the wish."""
+        if self.wanted:
+            raise KeyboardInterrupt
+        self.wanted = True
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.wanted and self.keeper.step % self.keeper.steps_per_epoch:
+            self.keeper.save()
+            raise Interrupted
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.wanted:
+            raise Interrupted  # The keeper, called before, has saved the epoch with its validation.
+
+
+def best_row(rows):
+    """The row with the best validation score, the earliest of equals; None if there is no row."""
+    return min(rows, key=lambda row: row[SCORE], default=None)
+
+
+def out_of_patience(rows, patience):
+    """Whether the last `patience` epochs brought no better score."""
+    return bool(patience and rows) and rows[-1]["epoch"] - best_row(rows)["epoch"] >= patience

@@ -1,0 +1,50 @@
+"""The whole state of a training, saved and restored so that it goes on as if it had never stopped."""
+
+import keras
+
+from keras_transformer.run import CHECKPOINT, load_tensors, save_tensors
+
+
+def save_checkpoint(run, model, step, rows):
+    """Writes everything that the next step depends on.
+
+    That is the weights, the optimizer's moments and step count, the dropout generators' state, the running means of the
+    epoch's metrics, the position in the data, and the epochs so far, from which best epoch and patience follow.
+
+    Args:
+        run: The `Run`.
+        model: The compiled model.
+        step: Training steps taken so far.
+        rows: The metrics of each epoch so far, a list of dictionaries.
+    """
+    tensors = {name: keras.ops.convert_to_numpy(variable) for name, variable in state(model).items()}
+    save_tensors(run.path / CHECKPOINT, tensors, run.id, {"step": step, "rows": rows})
+
+
+def load_checkpoint(run):
+    """What was saved last: arrays by name, step and rows; nothing, step 0 and no rows if nothing was."""
+    path = run.path / CHECKPOINT
+    if not path.is_file():
+        return {}, 0, []
+    tensors, about = load_tensors(path, run.id)
+    return tensors, about["step"], about["rows"]
+
+
+def restore(model, tensors, kind):
+    """Puts saved arrays back into a model: those of its "variables", "optimizer" or "metrics"."""
+    for name, variable in state(model).items():
+        if name.startswith(kind) and name in tensors:
+            variable.assign(tensors[name])
+
+
+def state(model):
+    """Every variable of a compiled model by a name that is the same in the next process.
+
+    Counted instead of taken by path, because paths of generators and metrics repeat.
+    """
+    kinds = {
+        "variables": model.variables,
+        "optimizer": model.optimizer.variables,
+        "metrics": [variable for metric in model.metrics for variable in metric.variables],
+    }
+    return {f"{kind}/{i}": variable for kind, variables in kinds.items() for i, variable in enumerate(variables)}

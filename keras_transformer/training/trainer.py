@@ -1,0 +1,199 @@
+"""Training a run folder: from a corpus to weights, resumable."""
+
+import os
+import pathlib
+import sys
+import time
+
+import keras
+import numpy as np
+
+from keras_transformer.config import Config
+from keras_transformer.data.corpus import fingerprint, load_pairs
+from keras_transformer.data.pipeline import Batches
+from keras_transformer.data.split import split_pairs
+from keras_transformer.errors import InputError
+from keras_transformer.run import LOGS, SUMMARY, Run, write_json
+from keras_transformer.text.normalize import normalize
+from keras_transformer.text.tokenizer import Tokenizer
+from keras_transformer.training import callbacks as around
+from keras_transformer.training.checkpoint import load_checkpoint, restore
+from keras_transformer.training.device import describe_device
+from keras_transformer.training.losses import loss_function
+from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.schedule import CustomSchedule
+
+VALIDATION_BATCH = 128
+FREE_TO_CHANGE = ("epochs", "patience")  # All other settings would make it another training.
+
+
+def train(pairs_or_path, run_dir, config=None):
+    """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
+
+    Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on.
+
+    Args:
+        pairs_or_path: DataFrame with the columns "question" and "answer", or what `load_pairs` reads.
+        run_dir: The run folder, new or of the same training.
+        config: The `Config`; by default that of the run folder, or `Config()` for a new one.
+
+    Returns:
+        A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of this call.
+
+    Raises:
+        InputError: If corpus, run folder and config do not fit together.
+        TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
+    """
+    begin = time.perf_counter()
+    pairs = pairs_or_path if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
+    parts = split_pairs(pairs)
+    check_parts(parts)
+    if Run.exists(run_dir):
+        run, config = open_run(run_dir, pairs, config)
+    else:
+        run, config = create_run(run_dir, pairs_or_path, pairs, parts, config or Config())
+    training = Batches(parts["train"], run.tokenizer, config.batch_size, config.max_length, seed=config.seed)
+    validation = Batches(parts["validation"], run.tokenizer, VALIDATION_BATCH, shuffle=False)
+    summary = fit(run, config, training, validation, parts["validation"]["answer"])
+    summary["seconds"] = round(time.perf_counter() - begin, 1)
+    if summary["finished"]:
+        write_json(run.path / SUMMARY, summary)
+    print(farewell(run, summary))
+    return summary
+
+
+def fit(run, config, training, validation, validation_answers):
+    """Runs the epochs that are left."""
+    tensors, step, rows = load_checkpoint(run)
+    model = compiled_model(run, config)
+    restore(model, tensors, "variables")
+    restore(model, tensors, "optimizer")
+    if not (step >= config.epochs * len(training) or around.out_of_patience(rows, config.patience)):
+        print(greeting(run, config, model, training, step))
+    keeper = around.Keeper(run, len(training), step, rows, tensors, config.patience)
+    finished = False
+    with around.StopOnInterrupt(keeper) as stop:
+        callbacks = [
+            around.FiniteLoss(),
+            around.PairsPerSecond(config.batch_size),
+            around.BitsPerCharacter(validation.tokens, sum(len(normalize(answer)) for answer in validation_answers)),
+            keras.callbacks.TensorBoard(run.path / LOGS, write_graph=False),
+            keeper,
+            stop,
+        ]
+        try:
+            fit_from(model, config, training, validation.epochs(), callbacks, keeper)
+            finished = True
+        except around.Interrupted:
+            pass
+    return {"finished": finished, "epochs": len(rows), **best_scores(rows)}
+
+
+def fit_from(model, config, training, validation, callbacks, keeper):
+    """`model.fit` from the keeper's step on; an epoch broken off in its middle is first brought to its end."""
+    while keeper.step < config.epochs * len(training) and not around.out_of_patience(keeper.rows, config.patience):
+        epoch, done = divmod(keeper.step, len(training))
+        model.fit(
+            training.from_step(keeper.step),
+            steps_per_epoch=len(training) - done,
+            initial_epoch=epoch,
+            epochs=epoch + 1 if done else config.epochs,
+            validation_data=validation,
+            callbacks=callbacks,
+            shuffle=False,  # The batches are shuffled already.
+            verbose=1 if sys.stdout.isatty() else 2,
+        )
+
+
+def compiled_model(run, config):
+    """The run's model with the paper's optimizer (section 5.3)."""
+    model = run.build_model()
+    optimizer = keras.optimizers.Adam(
+        CustomSchedule(config.d_model, config.warmup_steps), beta_1=0.9, beta_2=0.98, epsilon=1e-9
+    )
+    optimizer.build(model.trainable_variables)
+    # XLA compiles anew for each of the many shapes that batches of similar lengths have; TensorFlow need not.
+    jit = "auto" if keras.backend.backend() != "tensorflow" else False
+    model.compile(optimizer, loss_function, metrics=[TokenAccuracy(), Perplexity()], jit_compile=jit)
+    # Keras lists its metrics at the first batch; a checkpoint in the middle of an epoch needs them before it.
+    vocab_size = run.tokenizer.vocab_size
+    model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
+    return model
+
+
+def create_run(run_dir, source, pairs, parts, config):
+    """A new run folder; its tokenizer is learnt from the training pairs alone."""
+    texts = [*parts["train"]["question"], *parts["train"]["answer"]]
+    tokenizer = Tokenizer.train(texts, config.vocab_size)
+    corpus = {
+        "name": source_name(source),
+        "fingerprint": fingerprint(pairs),
+        "pairs": len(pairs),
+        **{name: len(part) for name, part in parts.items()},
+    }
+    return Run.create(run_dir, config, tokenizer, corpus), config
+
+
+def open_run(run_dir, pairs, config):
+    """The run folder to go on with, if it is of the same corpus and settings."""
+    run = Run(run_dir)
+    if run.corpus["fingerprint"] != fingerprint(pairs):
+        raise InputError(
+            f"{run_dir}: was trained on another corpus ({run.corpus['pairs']} pairs, these are {len(pairs)}); "
+            "name another run folder"
+        )
+    if config is None:
+        return run, run.config
+    old, new = run.config.to_dict(), config.to_dict()
+    for name in old:
+        if old[name] != new[name] and name not in FREE_TO_CHANGE:
+            raise InputError(f"{run_dir}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
+    return run, config
+
+
+def check_parts(parts):
+    """Raises `InputError` if the split leaves a part of the training with nothing."""
+    for name in ("train", "validation"):
+        if parts[name].empty:
+            total = sum(map(len, parts.values()))
+            raise InputError(
+                f"the corpus is too small: of its {total} pairs the split gives none to {name}; "
+                "about 100 different questions are needed at least"
+            )
+
+
+def source_name(source):
+    """What to call a corpus: its file names, or "pairs" if it came from memory."""
+    if hasattr(source, "columns"):
+        return "pairs"
+    paths = [source] if isinstance(source, (str, os.PathLike)) else source
+    return " ".join(pathlib.Path(path).name for path in paths)
+
+
+def best_scores(rows):
+    """The best epoch and its scores."""
+    best = around.best_row(rows)
+    if best is None:
+        return {"best_epoch": None}
+    return {"best_epoch": best["epoch"], **{name: best[name] for name in best if name.startswith("val_")}}
+
+
+def greeting(run, config, model, training, step):
+    """What is about to happen, in one paragraph."""
+    what = f"Going on at step {step} of" if step else "Training"
+    return (
+        f"{what} {run.path} on {describe_device()}: {model.count_params():,} parameters, "
+        f"{len(training.questions):,} pairs, {run.corpus['validation']:,} for validation, "
+        f"{len(training):,} steps an epoch, at most {config.epochs} epochs"
+    )
+
+
+def farewell(run, summary):
+    """How it went, and what to type next."""
+    if not summary["finished"]:
+        return f"Stopped and saved in {run.path}. The same command goes on from here."
+    return (
+        f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
+        f"{summary[around.SCORE]:.3f} validation bits per character, kept in {run.path}.\n"
+        f"Talk to it:  keras-transformer chat {run.path}"
+    )

@@ -1,0 +1,57 @@
+"""The conversation on a terminal, typed by a program."""
+
+import os
+import sys
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed (it does not run on Windows)")
+
+BACKSPACE, CTRL_C, CTRL_D, UP = "\x7f", "\x03", "\x04", "\x1b[A"
+
+
+@pytest.fixture
+def terminal(small_run):
+    child = pexpect.spawn(
+        sys.executable, ["-m", "keras_transformer", "chat", str(small_run)],
+        encoding="utf-8", timeout=120, dimensions=(24, 80), env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+    )  # fmt: skip
+    child.expect("/quit")
+    child.expect(">")
+    yield child
+    child.close(force=True)
+
+
+def leaves_politely(child):
+    child.expect("Goodbye!  안녕히 가세요!")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_a_conversation(terminal):
+    terminal.send("잘 자x" + BACKSPACE + "\r")
+    terminal.expect("좋은 꿈 꾸세요.")
+    terminal.send("/again\r")
+    terminal.expect("좋은 꿈 꾸세요.")
+    terminal.send("hello\r")
+    terminal.expect("Hi there!")
+    terminal.send(UP + UP + UP + "\r")  # Back over "hello" and "/again".
+    terminal.expect("좋은 꿈 꾸세요.")
+    terminal.send("漢字\r")
+    terminal.expect("I never met any of these characters: 漢 字")
+    terminal.send("/help\r")
+    terminal.expect("/again   answer the last question once more")
+    terminal.send("/sing\r")
+    terminal.expect("There is no /sing; /help lists what there is.")
+    terminal.send("\r")
+    terminal.send("bye\r")
+    terminal.expect("See you soon!")
+    terminal.send("/quit\r")
+    leaves_politely(terminal)
+
+
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
+def test_leaving_by_a_key(terminal, key):
+    terminal.send(key)
+    leaves_politely(terminal)

@@ -1,0 +1,167 @@
+"""The command as its users start it: in a process of its own."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "keras_transformer"]
+SIZES = [
+    "--num-layers",
+    "1",
+    "--d-model",
+    "16",
+    "--num-heads",
+    "2",
+    "--dff",
+    "16",
+    "--vocab-size",
+    "500",
+    "--batch-size",
+    "16",
+    "--warmup-steps",
+    "50",
+    "--patience",
+    "0",
+]
+
+
+def call(*arguments, stdin=b"", **options):
+    arguments = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(arguments, input=stdin, capture_output=True, timeout=300, check=False, **options)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "pairs.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["질문", "답변"])
+        rows.writerows([f"질문 {i}번", f"대답 {i % 5}"] for i in range(120))
+    return path
+
+
+def one_error_line(process):
+    """The last line of standard error, with no traceback above it."""
+    text = process.stderr.decode()
+    assert "Traceback" not in text
+    assert process.stdout == b""
+    return text.strip().splitlines()[-1]
+
+
+def test_answer_reads_lines_and_writes_lines(small_run):
+    questions = "잘 자\n\nhello\r\n고마워!\n".encode()
+    process = call("answer", small_run, stdin=questions)
+    assert process.returncode == 0
+    assert process.stdout.decode() == "좋은 꿈 꾸세요.\n\nHi there!\n천만에요.\n"
+    assert process.stderr == b""
+
+
+def test_answer_is_the_same_in_a_plain_c_locale(small_run):
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    process = call("answer", small_run, stdin="\ufeff잘 자\n".encode(), env=plain)
+    assert process.stdout.decode() == "좋은 꿈 꾸세요.\n"
+
+
+def test_chat_without_a_terminal_answers_line_by_line_and_nothing_else(small_run):
+    process = call("chat", small_run, stdin="안녕하세요\n\nbye\n漢字\n".encode())
+    assert process.returncode == 0
+    first, blank, second, honest = process.stdout.decode().splitlines()
+    assert (first, blank, second) == ("반가워요!", "", "See you soon!")
+    assert honest == "I never met any of these characters: 漢 字  (모두 처음 보는 글자예요)"
+
+
+def test_text_that_is_not_utf8_is_named_by_its_line(small_run):
+    process = call("answer", small_run, stdin="안녕\n".encode() + "안녕\n".encode("cp949"))
+    assert process.returncode == 2
+    assert one_error_line(process) == "keras-transformer: error: standard input: line 2 is not UTF-8"
+
+
+def test_a_reader_that_leaves_early_is_no_drama(small_run):
+    pipe = subprocess.Popen(
+        [*COMMAND, "chat", str(small_run)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    pipe.stdout.close()
+    pipe.stdin.write(b"hello\n" * 50)
+    pipe.stdin.close()
+    assert b"Traceback" not in pipe.stderr.read()
+    pipe.stderr.close()
+    assert pipe.wait(timeout=100) == 1
+
+
+def test_train_makes_a_run_and_says_what_comes_next(corpus, tmp_path):
+    with open(corpus, "a", encoding="utf-8") as file:
+        file.write("대답이 없는 질문,\n")
+    process = call("train", corpus, "--run", tmp_path / "run", "--epochs", 1, *SIZES)
+    progress = process.stderr.decode()
+    assert (process.returncode, process.stdout) == (0, b"")
+    assert "pairs.csv: 1 of 121 rows left out: row 122: no answer" in progress
+    assert "CPU" in progress or "GPU" in progress
+    assert progress.strip().endswith(f"keras-transformer chat {tmp_path / 'run'}")
+    settings = json.loads((tmp_path / "run/config.json").read_text())
+    assert settings["config"]["d_model"] == 16
+    assert settings["corpus"]["pairs"] == 120
+
+
+def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
+    arguments = ["train", str(corpus), "--run", str(tmp_path / "run"), "--epochs", "400", *SIZES]
+    process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE)
+    while not (tmp_path / "run/metrics.csv").exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    progress = process.communicate(timeout=100)[1].decode()
+    assert process.returncode == 130
+    assert "Traceback" not in progress
+    assert "The same command goes on from here." in progress
+    stopped = len((tmp_path / "run/metrics.csv").read_text().splitlines()) - 1
+    assert 1 <= stopped < 400
+
+    assert call("answer", tmp_path / "run", stdin="질문\n".encode()).returncode == 0
+
+    arguments[arguments.index("400")] = str(stopped + 2)
+    again = call(*arguments)
+    assert again.returncode == 0
+    assert "Going on at step" in again.stderr.decode()
+    epochs = [line.split(",")[0] for line in (tmp_path / "run/metrics.csv").read_text().splitlines()[1:]]
+    assert epochs == [str(epoch + 1) for epoch in range(stopped + 2)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "no.csv", "--run", "r"], "no.csv"),
+        (["train", "empty.csv", "--run", "r"], "empty.csv: no question-answer pair in it"),
+        (["train", "korean.csv", "--run", "r"], "add --encoding cp949"),
+        (["train", "few.csv", "--run", "r"], "the corpus is too small"),
+        (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "cannot be split into 3 equal heads"),
+        (["train", "few.csv", "--run", "r", "--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
+        (["train", "few.csv", "--run", "r", "--presett", "demo"], "unrecognized arguments: --presett demo"),
+        (["train", "few.csv"], "the following arguments are required: --run"),
+        (["answer", "nowhere"], "nowhere: there is no such run folder"),
+        (["chat", "folder"], "config.json: missing; this is no run folder"),
+        (["sing"], "invalid choice: 'sing'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "few.csv").write_text("question,answer\nhi,hello\n")
+    (tmp_path / "korean.csv").write_bytes("질문,답변\n안녕,반가워\n".encode("cp949"))
+    (tmp_path / "folder").mkdir()
+    process = call(*arguments, cwd=tmp_path)
+    assert process.returncode == 2
+    assert message in one_error_line(process)
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["chat"], ["answer"]])
+def test_every_command_has_help_with_an_example(command):
+    process = call(*command, "--help")
+    assert process.returncode == 0
+    assert "keras-transformer train" in process.stdout.decode() or "Example:" in process.stdout.decode()

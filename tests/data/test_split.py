@@ -1,0 +1,47 @@
+import collections
+import pathlib
+import unicodedata
+
+import pandas as pd
+import pytest
+
+from keras_transformer.data.corpus import load_pairs
+from keras_transformer.data.split import part, split_pairs
+
+KOREAN = pathlib.Path(__file__).parents[3] / "shared/corpora/chatbot_ko/ChatbotData.csv"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    # printf 안녕 | sha256sum | cut -c1-8, read as a hexadecimal number, modulo 100: 71, 14, 5, 3.
+    [("안녕", "train"), ("hello", "train"), ("q11", "validation"), ("질문 53", "test")],
+)
+def test_known_questions_stay_where_they_are(question, expected):
+    assert part(question) == expected
+
+
+def test_white_space_around_and_composition_do_not_matter():
+    for number in range(50):
+        question = f"질문 {number}"
+        assert part(f"  {question}\n") == part(question)
+        assert part(unicodedata.normalize("NFD", question)) == part(question)
+
+
+def test_five_of_a_hundred_are_test_and_as_many_validation():
+    counts = collections.Counter(part(f"question {number}") for number in range(20_000))
+    assert 0.045 < counts["test"] / 20_000 < 0.055
+    assert 0.045 < counts["validation"] / 20_000 < 0.055
+
+
+def test_a_question_stands_in_one_part_and_no_pair_is_lost():
+    pairs = pd.DataFrame({"question": [f"q{i % 300}" for i in range(900)], "answer": [f"a{i}" for i in range(900)]})
+    parts = split_pairs(pairs)
+    assert sorted(pd.concat(parts.values())["answer"]) == sorted(pairs["answer"])
+    questions = [set(frame["question"]) for frame in parts.values()]
+    assert not (questions[0] & questions[1] or questions[0] & questions[2] or questions[1] & questions[2])
+
+
+@pytest.mark.skipif(not KOREAN.exists(), reason="the Korean chatbot corpus is not beside the repository")
+def test_the_split_of_the_korean_corpus():
+    parts = split_pairs(load_pairs(KOREAN))
+    assert {name: len(frame) for name, frame in parts.items()} == {"train": 10646, "validation": 579, "test": 598}

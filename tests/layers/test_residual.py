@@ -1,0 +1,51 @@
+import keras
+import numpy as np
+from keras import ops
+
+from keras_transformer.layers.residual import AddAndNorm
+
+X = np.array([[[1, 0, 2, 5]]], "float32")
+SUBLAYER = np.array([[[-1, 0, -2, -1]]], "float32")
+# The sum is [0, 0, 0, 4]: mean 1, variance 3, so (sum − 1) / √3.
+NORMALIZED = np.array([[[-1, -1, -1, 3]]]) / np.sqrt(3)
+
+
+def test_the_sum_is_normalized():
+    output = AddAndNorm(dropout=0.5)(X, SUBLAYER)
+    np.testing.assert_allclose(ops.convert_to_numpy(output), NORMALIZED, rtol=1e-5)
+
+
+def test_gain_and_bias_come_after_the_normalization():
+    layer = AddAndNorm(dropout=0.0)
+    layer.build(X.shape, SUBLAYER.shape)
+    layer.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
+    expected = NORMALIZED * [1, 2, 3, 4] + [10, 20, 30, 40]
+    np.testing.assert_allclose(ops.convert_to_numpy(layer(X, SUBLAYER)), expected, rtol=1e-5)
+
+
+def test_dropout_takes_from_the_sublayer_and_only_in_training():
+    keras.utils.set_random_seed(0)
+    layer = AddAndNorm(dropout=0.5)
+    x = np.tile([-1, 1], (1, 8, 8)).astype("float32")
+    y = np.tile([1, 0], (1, 8, 8)).astype("float32")
+    inference = ops.convert_to_numpy(layer(x, y, training=False))
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer(x, y)), inference)
+    assert not np.array_equal(ops.convert_to_numpy(layer(x, y, training=True)), inference)
+    # With nothing from the sublayer there is nothing to drop: x is never touched.
+    np.testing.assert_array_equal(
+        ops.convert_to_numpy(layer(x, 0 * y, training=True)), ops.convert_to_numpy(layer(x, 0 * y, training=False))
+    )
+
+
+def test_symbolic_shape_and_count():
+    layer = AddAndNorm(0.1)
+    assert layer(keras.Input((None, 8)), keras.Input((None, 8))).shape == (None, None, 8)
+    assert layer.count_params() == 8 + 8
+
+
+def test_config_round_trip():
+    layer = AddAndNorm(0.25, name="norm", dtype="mixed_float16")
+    copy = AddAndNorm.from_config(layer.get_config())
+    assert (copy.dropout.rate, copy.name) == (0.25, "norm")
+    assert copy.get_config() == layer.get_config()
+    assert copy.norm.compute_dtype == copy.dropout.compute_dtype == "float16"

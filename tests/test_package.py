@@ -1,0 +1,38 @@
+import subprocess
+import sys
+
+import keras_transformer
+
+
+def test_every_public_name_is_there():
+    for name in keras_transformer.__all__:
+        assert getattr(keras_transformer, name) is not None
+
+
+def test_star_import_gives_the_tutorials_names():
+    namespace = {}
+    exec("from keras_transformer import *", namespace)
+    assert {
+        "scaled_dot_product_attention", "MultiHeadAttention", "PositionalEncoding", "create_padding_mask",
+        "create_look_ahead_mask", "encoder_layer", "encoder", "decoder_layer", "decoder", "transformer",
+        "CustomSchedule", "loss_function", "accuracy",
+    } <= set(namespace)  # fmt: skip
+
+
+def test_importing_the_package_and_asking_for_help_load_nothing_heavy():
+    code = """
+import sys
+import keras_transformer.apps.cli
+try:
+    keras_transformer.apps.cli.main(["--help"])
+except SystemExit as end:
+    assert end.code == 0
+heavy = {"tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    assert not hasattr(keras_transformer, "no_such_name")
+    assert "Tokenizer" in dir(keras_transformer)

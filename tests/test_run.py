@@ -1,0 +1,114 @@
+import json
+import shutil
+
+import keras
+import numpy as np
+import pytest
+
+from keras_transformer import Config, InputError, Run, Tokenizer
+from keras_transformer.run import load_tensors, save_tensors, write_atomically
+
+CONFIG = Config(vocab_size=400, num_layers=1, d_model=8, num_heads=2, dff=8)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "run"
+    run = Run.create(path, CONFIG, Tokenizer.train(["가나다 abc"], CONFIG.vocab_size), {"name": "none"})
+    run.save_weights(run.build_model(), {"epoch": 1})
+    return path
+
+
+@pytest.fixture
+def path(made, tmp_path):
+    """A copy of a run that a test may damage."""
+    return shutil.copytree(made, tmp_path / "run")
+
+
+def test_saved_equals_loaded(path):
+    run = Run(path)
+    model = run.build_model()
+    for weight in model.weights:
+        weight.assign(np.random.default_rng(0).normal(size=weight.shape))
+    run.save_weights(model, {"epoch": 2})
+    loaded = Run(path).load_model()
+    for ours, theirs in zip(model.weights, loaded.weights):
+        np.testing.assert_array_equal(*map(keras.ops.convert_to_numpy, (ours, theirs)))
+    assert Run(path).config == CONFIG
+    assert Run(path).tokenizer.encode("가 abc") == run.tokenizer.encode("가 abc")
+
+
+def flip_last_byte(path):
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def edit_config(path, **changes):
+    file = path / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: shutil.rmtree(path), "there is no such run folder"),
+        (lambda path: (path / "config.json").unlink(), r"config\.json: missing; this is no run folder"),
+        (lambda path: (path / "config.json").write_text("{"), r"config\.json: damaged"),
+        (lambda path: (path / "config.json").write_text("[]"), r"config\.json: damaged"),
+        (lambda path: edit_config(path, format=99), r"config\.json: a run of format 99; this version reads format 1"),
+        (lambda path: edit_config(path, config={"d_modle": 8}), r"config\.json: unknown setting d_modle"),
+        (lambda path: edit_config(path, config={"d_model": 16}), r"weights\.safetensors: no weights of shape"),
+        (lambda path: (path / "tokenizer.model").unlink(), r"tokenizer\.model: missing; the run is incomplete"),
+        (lambda path: (path / "tokenizer.model").write_bytes(b"x"), r"tokenizer\.model: not a SentencePiece model"),
+        (
+            lambda path: Tokenizer.train(["other"], 300).save(path / "tokenizer.model"),
+            r"tokenizer\.model: damaged, or the tokenizer of another run",
+        ),
+        (lambda path: (path / "weights.safetensors").unlink(), r"weights\.safetensors: missing; nothing was trained"),
+        (
+            lambda path: (path / "weights.safetensors").write_bytes((path / "weights.safetensors").read_bytes()[:-9]),
+            r"weights\.safetensors: damaged",
+        ),
+        (lambda path: flip_last_byte(path / "weights.safetensors"), r"weights\.safetensors: damaged: the checksum"),
+        (lambda path: edit_config(path, id="another"), r"weights\.safetensors: belongs to another run"),
+    ],
+)
+def test_what_is_missing_damaged_or_foreign_is_named(path, damage, message):
+    damage(path)
+    with pytest.raises(InputError, match=message):
+        Run(path).load_model()
+
+
+def test_a_taken_place_is_refused(path, tmp_path):
+    run = Run(path)
+    with pytest.raises(InputError, match="holds a run already"):
+        Run.create(path, CONFIG, run.tokenizer, {})
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        Run.create(tmp_path / "file/run", CONFIG, run.tokenizer, {})
+
+
+def test_a_creation_broken_off_can_be_repeated(path, tmp_path):
+    run = Run(path)
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/tokenizer.model").write_bytes(b"half")
+    Run.create(tmp_path / "new", CONFIG, run.tokenizer, {})
+    assert Run(tmp_path / "new").tokenizer.model == run.tokenizer.model
+
+
+def test_tensors_come_back_with_the_facts_about_them(tmp_path):
+    tensors = {"a": np.arange(6, dtype="float32").reshape(2, 3), "무게": np.array(7, "int64")}
+    save_tensors(tmp_path / "t.safetensors", tensors, "id", {"rows": [1, "둘"]})
+    loaded, about = load_tensors(tmp_path / "t.safetensors", "id")
+    assert about == {"rows": [1, "둘"]}
+    assert {name: value.tolist() for name, value in loaded.items()} == {"a": [[0, 1, 2], [3, 4, 5]], "무게": 7}
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+    file = tmp_path / "file"
+    write_atomically(file, b"old")
+    with pytest.raises(TypeError):
+        write_atomically(file, "no bytes")
+    assert file.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,117 @@
+import pathlib
+import unicodedata
+
+import hypothesis
+import hypothesis.strategies as st
+import pandas as pd
+import pytest
+
+from keras_transformer import InputError, Tokenizer
+from keras_transformer.text.normalize import normalize
+
+ROOT = pathlib.Path(__file__).parents[2]
+KOREAN = ROOT.parent / "shared/corpora/chatbot_ko/ChatbotData.csv"
+TEXTS = ["안녕하세요", "안녕 친구야 😀", "오늘 뭐 해?", "hello there", "hello friend", "the 트랜스포머 model"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return Tokenizer.train(TEXTS, vocab_size=400)
+
+
+def test_special_ids_are_fixed_and_no_text_has_them(tokenizer):
+    assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.start_id, tokenizer.end_id) == (0, 1, 2, 3)
+    for text in [*TEXTS, "<pad> <unk> <s> </s>", "漢字"]:
+        assert min(tokenizer.encode(text)) > 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *TEXTS,
+        "쀍뛟 뷁",  # syllables never met
+        "ㅋㅋㅋ ㅠㅠ",
+        "👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽",
+        "한국어와 English, 日本語 и русский",
+        "zero\u200bwidth \u200e marks",
+        'quotes " and \\ and <unk> <s>',
+    ],
+)
+def test_text_survives_exactly(tokenizer, text):
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@hypothesis.given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="▁")))
+@hypothesis.settings(max_examples=300, deadline=None)
+def test_any_text_comes_back_normalized(tokenizer, text):
+    assert tokenizer.decode(tokenizer.encode(text)) == normalize(text)
+
+
+def test_composed_and_decomposed_hangul_have_the_same_ids(tokenizer):
+    assert tokenizer.encode(unicodedata.normalize("NFD", "안녕하세요")) == tokenizer.encode("안녕하세요")
+
+
+def test_many_texts_at_once_equal_one_by_one(tokenizer):
+    ids = tokenizer.encode(TEXTS)
+    assert ids == [tokenizer.encode(text) for text in TEXTS]
+    assert tokenizer.decode(ids) == TEXTS
+
+
+def test_padding_start_and_end_vanish_in_decoding(tokenizer):
+    ids = tokenizer.encode("안녕 친구야")
+    assert tokenizer.decode([tokenizer.start_id, *ids, tokenizer.end_id, 0, 0]) == "안녕 친구야"
+    assert tokenizer.decode([]) == ""
+
+
+def test_unknown_characters_are_named(tokenizer):
+    assert tokenizer.unknown_characters("안녕 漢字 漢") == ["漢", "字"]
+    assert tokenizer.knows_nothing_of("漢字 ꙮ")
+    assert not tokenizer.knows_nothing_of("안녕 漢字")
+    assert not tokenizer.knows_nothing_of("  ")
+
+
+def test_saved_equals_loaded(tokenizer, tmp_path):
+    tokenizer.save(tmp_path / "t.model")
+    loaded = Tokenizer.load(tmp_path / "t.model")
+    assert loaded.model == tokenizer.model
+    assert loaded.encode("안녕 hello 漢") == tokenizer.encode("안녕 hello 漢")
+
+
+def test_training_again_gives_the_same_tokenizer(tokenizer):
+    assert Tokenizer.train(TEXTS, vocab_size=400).model == tokenizer.model
+
+
+def test_vocabulary_is_no_larger_than_asked(tokenizer):
+    assert tokenizer.vocab_size <= 400
+
+
+@pytest.mark.parametrize("texts", [[], ["", "  "]])
+def test_nothing_to_learn_from_is_refused(texts):
+    with pytest.raises(InputError, match="no text"):
+        Tokenizer.train(texts)
+
+
+def test_too_small_a_vocabulary_says_what_is_needed():
+    with pytest.raises(InputError, match=r"vocabulary of 100 is too small.*at least 263"):
+        Tokenizer.train(["가나다"], vocab_size=100)
+
+
+def test_unknown_kind_is_refused():
+    with pytest.raises(InputError, match="no tokenizer of kind 'words'"):
+        Tokenizer.train(["a"], kind="words")
+
+
+def test_loading_names_the_file_that_is_missing_or_damaged(tmp_path):
+    with pytest.raises(InputError, match=r"none\.model: No such file"):
+        Tokenizer.load(tmp_path / "none.model")
+    (tmp_path / "bad.model").write_bytes(b"not a model")
+    with pytest.raises(InputError, match=r"bad\.model: not a SentencePiece model"):
+        Tokenizer.load(tmp_path / "bad.model")
+
+
+@pytest.mark.skipif(not KOREAN.exists(), reason="the Korean chatbot corpus is not beside the repository")
+def test_the_whole_korean_corpus_survives():
+    frame = pd.read_csv(KOREAN)
+    texts = [*frame["Q"], *frame["A"]]
+    tokenizer = Tokenizer.train(texts, vocab_size=8192)
+    assert [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != normalize(text)] == []

@@ -1,0 +1,72 @@
+import keras
+import numpy as np
+import pandas as pd
+import pytest
+
+from keras_transformer import Config, InputError, Run, Tokenizer
+from keras_transformer.training.checkpoint import load_checkpoint, restore, save_checkpoint, state
+from keras_transformer.training.trainer import compiled_model
+
+CONFIG = Config(vocab_size=400, num_layers=1, d_model=8, num_heads=2, dff=8, dropout=0.5)
+
+
+@pytest.fixture
+def run(tmp_path):
+    tokenizer = Tokenizer.train(["가나다 abc"], CONFIG.vocab_size)
+    return Run.create(tmp_path / "run", CONFIG, tokenizer, {"name": "none"})
+
+
+def batches(number):
+    random = np.random.default_rng(number)
+    ids = random.integers(4, 250, (6, 5))
+    return {"inputs": ids, "dec_inputs": ids}, ids
+
+
+def arrays(model):
+    return {name: keras.ops.convert_to_numpy(variable) for name, variable in state(model).items()}
+
+
+def test_going_on_equals_never_having_stopped(run):
+    model = compiled_model(run, CONFIG)
+    for number in range(4):
+        model.train_on_batch(*batches(number))
+        if number == 1:
+            save_checkpoint(run, model, step=2, rows=[{"epoch": 1, "val_bits_per_char": 3.25}])
+    expected = arrays(model)
+
+    keras.utils.set_random_seed(99)
+    model = compiled_model(run, CONFIG)
+    tensors, step, rows = load_checkpoint(run)
+    assert (step, rows) == (2, [{"epoch": 1, "val_bits_per_char": 3.25}])
+    for kind in ("variables", "optimizer", "metrics"):
+        restore(model, tensors, kind)
+    for number in range(2, 4):
+        model.train_on_batch(*batches(number))
+    resumed = arrays(model)
+    assert resumed.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(resumed[name], value, err_msg=name)
+
+
+def test_the_state_holds_weights_dropout_generators_moments_and_metrics(run):
+    model = compiled_model(run, CONFIG)
+    model.train_on_batch(*batches(0))
+    kinds = pd.Series(list(state(model))).str.split("/").str[0].value_counts()
+    generators = [variable for variable in model.variables if "seed_generator" in variable.path]
+    assert kinds["variables"] == len(model.weights) + len(generators)
+    assert len(generators) == 7  # Two embeddings, two sublayers of the encoder, three of the decoder.
+    assert kinds["optimizer"] > 2 * len(model.weights)
+    assert kinds["metrics"] == 6  # loss, accuracy and perplexity: a total and a count each.
+
+
+def test_without_a_checkpoint_training_starts_at_the_beginning(run):
+    assert load_checkpoint(run) == ({}, 0, [])
+
+
+def test_a_checkpoint_of_another_run_is_refused(run, tmp_path):
+    model = compiled_model(run, CONFIG)
+    other = Run.create(tmp_path / "other", CONFIG, run.tokenizer, {"name": "none"})
+    save_checkpoint(other, model, 0, [])
+    (other.path / "checkpoint.safetensors").rename(run.path / "checkpoint.safetensors")
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors: belongs to another run"):
+        load_checkpoint(run)

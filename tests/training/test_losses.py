@@ -1,0 +1,34 @@
+import math
+
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_transformer import loss_function
+
+# Probabilities 1/2, 1/4 and 1/4 of three tokens.
+LOGITS = np.log([0.5, 0.25, 0.25]).astype("float32")
+
+
+def loss(targets, dtype="float32"):
+    targets = np.array(targets)
+    logits = ops.cast(np.broadcast_to(LOGITS, (*targets.shape, 3)), dtype)
+    return float(ops.convert_to_numpy(loss_function(targets, logits)))
+
+
+def test_it_is_the_mean_over_tokens():
+    assert loss([[1, 2]]) == pytest.approx(math.log(4))
+
+
+@pytest.mark.parametrize("targets", [[[1, 0, 0, 0]], [[1, 0], [0, 0]], [[1, 2, 2, 0], [1, 0, 0, 0]]])
+def test_padding_counts_neither_in_the_sum_nor_in_the_number(targets):
+    assert loss(targets) == pytest.approx(math.log(4))
+
+
+def test_nothing_but_padding_is_zero():
+    assert loss([[0, 0]]) == 0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_logits_are_summed_in_float32(dtype):
+    assert loss(np.ones((64, 64), int), dtype) == pytest.approx(math.log(4), rel=1e-2)

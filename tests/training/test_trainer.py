@@ -1,0 +1,177 @@
+import csv
+import json
+import math
+import os
+import pathlib
+import signal
+
+import keras
+import numpy as np
+import pandas as pd
+import pytest
+
+from keras_transformer import Config, InputError, Run, TrainingDiverged, train
+from keras_transformer.training import callbacks as around
+from keras_transformer.training.trainer import compiled_model
+
+TINY = Config(
+    vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
+    warmup_steps=50, max_length=16,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    questions = [f"질문 {i} {word}" for i in range(80) for word in ("하나", "two")]
+    return pd.DataFrame({"question": questions, "answer": [f"대답 {i % 7}" for i in range(160)]})
+
+
+def rows_of(run_dir):
+    with open(run_dir / "metrics.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def weights_of(run_dir):
+    return [keras.ops.convert_to_numpy(weight) for weight in Run(run_dir).load_model().weights]
+
+
+@pytest.fixture(scope="module")
+def trained(pairs, tmp_path_factory):
+    run_dir = tmp_path_factory.mktemp("trained") / "run"
+    return run_dir, train(pairs, run_dir, TINY)
+
+
+def test_a_run_folder_holds_all_that_the_run_is(trained):
+    run_dir, summary = trained
+    assert sorted(path.name for path in run_dir.iterdir()) == [
+        "checkpoint.safetensors", "config.json", "logs", "metrics.csv", "summary.json", "tokenizer.model",
+        "weights.safetensors",
+    ]  # fmt: skip
+    assert json.loads((run_dir / "summary.json").read_text()) == summary
+    assert list((run_dir / "logs").rglob("events.out.tfevents.*"))
+
+
+def test_every_epoch_is_measured_on_the_validation_part(trained, pairs):
+    run_dir, summary = trained
+    rows = rows_of(run_dir)
+    assert [row["epoch"] for row in rows] == ["1", "2", "3"]
+    assert set(rows[0]) >= {"loss", "accuracy", "val_loss", "val_accuracy", "val_bits_per_char", "pairs/s"}
+    best = min(rows, key=lambda row: float(row["val_bits_per_char"]))
+    assert summary["best_epoch"] == int(best["epoch"])
+    assert summary["val_bits_per_char"] == float(best["val_bits_per_char"])
+    assert float(rows[2]["loss"]) < float(rows[0]["loss"])
+
+
+def test_the_kept_weights_have_the_reported_score(trained, pairs):
+    """Bits per character by their definition, one answer at a time, without the pipeline."""
+    run_dir, summary = trained
+    run, bits, characters = Run(run_dir), 0.0, 0
+    model = run.load_model()
+    from keras_transformer import split_pairs
+
+    for question, answer in split_pairs(pairs)["validation"].itertuples(index=False):
+        source = np.array([[2, *run.tokenizer.encode(question), 3]])
+        target = [*run.tokenizer.encode(answer), 3]
+        logits = model([source, np.array([[2, *target[:-1]]])], training=False)
+        log_probabilities = keras.ops.convert_to_numpy(keras.ops.log_softmax(logits))[0]
+        bits -= sum(log_probabilities[i, token] for i, token in enumerate(target)) / math.log(2)
+        characters += len(answer)
+    assert bits / characters == pytest.approx(summary["val_bits_per_char"], rel=1e-4)
+
+
+def test_a_finished_run_is_left_as_it_is(trained, pairs):
+    run_dir, summary = trained
+    before = (run_dir / "weights.safetensors").read_bytes()
+    again = train(pairs, run_dir, TINY)
+    assert again["best_epoch"] == summary["best_epoch"]
+    assert (run_dir / "weights.safetensors").read_bytes() == before
+    assert len(rows_of(run_dir)) == 3
+
+
+def test_equal_seeds_give_equal_weights(trained, pairs, tmp_path):
+    train(pairs, tmp_path / "again", TINY)
+    for ours, theirs in zip(weights_of(trained[0]), weights_of(tmp_path / "again")):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("at", [2, 5, 9])
+def test_interrupted_equals_uninterrupted(trained, pairs, tmp_path, monkeypatch, at):
+    """Ctrl-C in an epoch, at its last step, and in a later one; then the same call again."""
+    steps = iter(range(1, 100))
+    original = around.Keeper.on_train_batch_end
+
+    def interrupt(self, batch, logs=None):
+        original(self, batch, logs)
+        if next(steps) == at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(around.Keeper, "on_train_batch_end", interrupt)
+    first = train(pairs, tmp_path / "run", TINY)
+    assert not first["finished"]
+    assert not (tmp_path / "run/summary.json").exists()
+    second = train(pairs, tmp_path / "run", TINY)
+    assert second["finished"]
+
+    measured = [{k: v for k, v in row.items() if k != "pairs/s"} for row in rows_of(tmp_path / "run")]
+    assert measured == [{k: v for k, v in row.items() if k != "pairs/s"} for row in rows_of(trained[0])]
+    for ours, theirs in zip(weights_of(tmp_path / "run"), weights_of(trained[0])):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
+    train(pairs, tmp_path / "run", TINY.replace(epochs=1))
+    train(pairs, tmp_path / "run", TINY.replace(epochs=3))
+    for ours, theirs in zip(weights_of(tmp_path / "run"), weights_of(trained[0])):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_patience_ends_training(pairs, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        around.BitsPerCharacter, "on_epoch_end", lambda self, epoch, logs: logs.update({around.SCORE: epoch})
+    )
+    summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
+    assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, tmp_path, monkeypatch):
+    train(pairs, tmp_path / "run", TINY.replace(epochs=1))
+    before = (tmp_path / "run/weights.safetensors").read_bytes()
+
+    def poisoned(run, config):
+        model = compiled_model(run, config)
+        build = around.Keeper.on_epoch_begin
+
+        def poison(self, epoch, logs=None):
+            build(self, epoch, logs)
+            self.model.get_layer("outputs").bias.assign(np.full(run.tokenizer.vocab_size, np.nan))
+
+        monkeypatch.setattr(around.Keeper, "on_epoch_begin", poison)
+        return model
+
+    monkeypatch.setattr("keras_transformer.training.trainer.compiled_model", poisoned)
+    with pytest.raises(TrainingDiverged, match=r"the loss became nan at step 6 .*last good weights are kept"):
+        train(pairs, tmp_path / "run", TINY)
+    assert (tmp_path / "run/weights.safetensors").read_bytes() == before
+    assert len(rows_of(tmp_path / "run")) == 1
+
+
+def test_another_corpus_or_setting_is_refused(trained, pairs):
+    run_dir, _ = trained
+    with pytest.raises(InputError, match=r"was trained on another corpus \(160 pairs, these are 150\)"):
+        train(pairs[:150], run_dir, TINY)
+    with pytest.raises(InputError, match="was begun with d_model 16, not 32"):
+        train(pairs, run_dir, TINY.replace(d_model=32))
+
+
+def test_a_corpus_without_validation_questions_is_refused(tmp_path):
+    pairs = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
+    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+        train(pairs, tmp_path / "run", TINY)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds other files"):
+        train(pairs, tmp_path, TINY)
+    assert [path.name for path in pathlib.Path(tmp_path).iterdir()] == ["notes.txt"]
