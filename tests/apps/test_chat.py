@@ -12,10 +12,9 @@ BACKSPACE, CTRL_C, CTRL_D, UP = "\x7f", "\x03", "\x04", "\x1b[A"
 
 @pytest.fixture
 def terminal(small_run):
-    child = pexpect.spawn(
-        sys.executable, ["-m", "keras_transformer", "chat", str(small_run)],
-        encoding="utf-8", timeout=120, dimensions=(24, 80), env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
-    )  # fmt: skip
+    command = [sys.executable, "-m", "keras_transformer", "chat", str(small_run)]
+    env = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    child = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=120, dimensions=(24, 80), env=env)
     child.expect("/quit")
     child.expect(">")
     yield child

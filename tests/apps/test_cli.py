@@ -139,7 +139,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
         (["train", "empty.csv", "--run", "r"], "empty.csv: no question-answer pair in it"),
         (["train", "korean.csv", "--run", "r"], "add --encoding cp949"),
         (["train", "few.csv", "--run", "r"], "the corpus is too small"),
-        (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "cannot be split into 3 equal heads"),
+        (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "split into 3 equal heads"),
         (["train", "few.csv", "--run", "r", "--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
         (["train", "few.csv", "--run", "r", "--presett", "demo"], "unrecognized arguments: --presett demo"),
         (["train", "few.csv"], "the following arguments are required: --run"),

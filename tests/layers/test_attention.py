@@ -113,11 +113,17 @@ def test_half_precision_stays_finite(dtype):
 def test_half_precision_logits_beyond_the_range_of_float16(dtype):
     # 64 · 100² / 8 = 80,000, where float16 ends at 65,504.
     query = ops.full((1, 64), 100, dtype=dtype)
-    key = ops.concatenate([ops.full((1, 64), 100, dtype=dtype), ops.zeros((2, 64), dtype=dtype)], axis=0)
-    value = ops.convert_to_tensor([[1, 2], [3, 4], [5, 6]], dtype)
-    output, weights = scaled_dot_product_attention(query, key, value, None)
-    np.testing.assert_array_equal(ops.convert_to_numpy(ops.cast(weights, "float32")), [[1, 0, 0]])
-    np.testing.assert_array_equal(ops.convert_to_numpy(ops.cast(output, "float32")), [[1, 2]])
+    value = ops.convert_to_tensor([[1, 2], [3, 4]], dtype)
+    for first, second, weight in (
+        (100, 0, [1, 0]),
+        (0, -100, [1, 0]),
+        (100, 100, [0.5, 0.5]),
+        (-100, -100, [0.5, 0.5]),
+    ):
+        key = ops.concatenate([ops.full((1, 64), first, dtype=dtype), ops.full((1, 64), second, dtype=dtype)], axis=0)
+        output, weights = scaled_dot_product_attention(query, key, value, None)
+        np.testing.assert_array_equal(ops.convert_to_numpy(ops.cast(weights, "float32")), [weight])
+        assert np.isfinite(ops.convert_to_numpy(ops.cast(output, "float32"))).all()
 
 
 def test_multi_head_attention_keeps_the_shape():

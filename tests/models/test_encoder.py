@@ -30,10 +30,10 @@ def attention(query, memory, mask, weights, name, num_heads):
         dense(x, weights, f"{name}/{part}") for x, part in ((query, "query"), (memory, "key"), (memory, "value"))
     )
     heads = []
-    for q, k, v in zip(*(np.split(x, num_heads, axis=-1) for x in (q, k, v)), strict=True):
-        logits = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+    for qh, kh, vh in zip(*(np.split(x, num_heads, axis=-1) for x in (q, k, v)), strict=True):
+        logits = qh @ kh.transpose(0, 2, 1) / np.sqrt(qh.shape[-1])
         exp = np.exp(logits - logits.max(-1, keepdims=True)) * (1 - mask[:, 0])
-        heads.append(exp / exp.sum(-1, keepdims=True) @ v)
+        heads.append(exp / exp.sum(-1, keepdims=True) @ vh)
     return dense(np.concatenate(heads, -1), weights, f"{name}/output")
 
 
@@ -81,14 +81,14 @@ def test_layer_with_a_cache_returns_its_attention_weights():
 def test_without_layers_the_stack_embeds_and_adds_positions():
     stack = Encoder(vocab_size=3, num_layers=0, dff=1, d_model=4, num_heads=1, dropout=0.5)
     stack.build((None, None))
-    stack.set_weights([[[0, 0, 0, 0], [1, 2, 3, 4], [-1, 0, 1, 0]]])
+    stack.set_weights([np.array([[0, 0, 0, 0], [1, 2, 3, 4], [-1, 0, 1, 0]])])
     mask = np.zeros((1, 1, 1, 2), "float32")
     output = stack(np.array([[1, 2]]), mask)
     # √4 · [1, 2, 3, 4] + [0, 1, 0, 1], then √4 · [−1, 0, 1, 0] + [sin 1, cos 1, sin 0.01, cos 0.01]
     expected = [[[2, 5, 6, 9], [-2 + np.sin(1), np.cos(1), 2 + np.sin(0.01), np.cos(0.01)]]]
     np.testing.assert_allclose(ops.convert_to_numpy(output), expected, atol=1e-5)
     keras.utils.set_random_seed(0)
-    dropped = ops.convert_to_numpy(stack(np.ones((1, 9)), np.zeros((1, 1, 1, 9)), training=True))
+    dropped = ops.convert_to_numpy(stack(np.ones((1, 9), "int32"), np.zeros((1, 1, 1, 9)), training=True))
     assert 0 < (dropped == 0).sum() < dropped.size  # After the sum, about half is dropped.
 
 
