@@ -45,6 +45,14 @@ class PairsPerSecond(keras.callbacks.Callback):
         logs["pairs/s"] = self.speed
 
 
+class NarrowBar(keras.callbacks.Callback):
+    """Leaves so much in the progress bar as fits a line of 80; a longer one would not be overwritten in place."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        for name in ("accuracy", "perplexity"):
+            logs.pop(name, None)
+
+
 class BitsPerCharacter(keras.callbacks.Callback):
     """Adds the validation score that does not depend on the tokenizer, so that runs and programs compare.
 
@@ -95,7 +103,8 @@ class Keeper(keras.callbacks.Callback):
         self.save_rows()
 
     def on_epoch_begin(self, epoch, logs=None):
-        if self.step % self.steps_per_epoch:
+        self.completing = self.step % self.steps_per_epoch != 0
+        if self.completing:
             restore(self.model, self.tensors, "metrics")  # Keras has just reset them, in the middle of the epoch.
 
     def on_train_batch_end(self, batch, logs=None):
@@ -107,7 +116,7 @@ class Keeper(keras.callbacks.Callback):
             self.run.save_weights(self.model, self.rows[-1])
         self.save()
         self.save_rows()
-        if out_of_patience(self.rows, self.patience):
+        if self.completing or out_of_patience(self.rows, self.patience):
             self.model.stop_training = True
 
     def save(self):

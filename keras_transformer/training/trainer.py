@@ -80,6 +80,7 @@ def fit(run, config, training, validation, validation_answers):
             keras.callbacks.TensorBoard(run.path / LOGS, write_graph=False),
             keeper,
             stop,
+            around.NarrowBar(),
         ]
         try:
             fit_from(model, config, training, validation.epochs(), callbacks, keeper)
@@ -90,14 +91,17 @@ def fit(run, config, training, validation, validation_answers):
 
 
 def fit_from(model, config, training, validation, callbacks, keeper):
-    """`model.fit` from the keeper's step on; an epoch broken off in its middle is first brought to its end."""
+    """`model.fit` from the keeper's step on; an epoch broken off in its middle is first brought to its end.
+
+    The keeper ends `model.fit` after such an epoch, whose number of steps is not that of the others.
+    """
     while keeper.step < config.epochs * len(training) and not around.out_of_patience(keeper.rows, config.patience):
         epoch, done = divmod(keeper.step, len(training))
         model.fit(
             training.from_step(keeper.step),
             steps_per_epoch=len(training) - done,
             initial_epoch=epoch,
-            epochs=epoch + 1 if done else config.epochs,
+            epochs=config.epochs,
             validation_data=validation,
             callbacks=callbacks,
             shuffle=False,  # The batches are shuffled already.

@@ -81,6 +81,16 @@ def test_a_query_that_sees_nothing_gets_zeros():
     np.testing.assert_allclose(output, [[0, 0], [277.75, 2.75]], rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_single_key_gets_all_the_weight_without_a_warning():
+    output, weights = attend(random(2, 3), KEYS[:1], VALUES[1:2])
+    np.testing.assert_array_equal(weights, [[1], [1]])
+    np.testing.assert_array_equal(output, [[10, 0], [10, 0]])
+    output, weights = attend(random(2, 3), KEYS[:1], VALUES[1:2], np.array([[1], [0]], "float32"))
+    np.testing.assert_array_equal(weights, [[0], [1]])
+    np.testing.assert_array_equal(output, [[0, 0], [10, 0]])
+
+
 def test_a_query_that_sees_nothing_trains_without_nan():
     x, mask = keras.Input((3, 4)), keras.Input((1, 1, 3))
     attended = MultiHeadAttention(4, 2)({"query": x, "key": x, "value": x, "mask": mask})
@@ -107,6 +117,15 @@ def test_half_precision_stays_finite(dtype):
     output, weights = scaled_dot_product_attention(query, key, value, np.array([[1, 0, 0]]))
     np.testing.assert_array_equal(ops.convert_to_numpy(ops.cast(weights, "float32")), [[0, 0.5, 0.5]])
     np.testing.assert_array_equal(ops.convert_to_numpy(ops.cast(output, "float32")), [[4, 5]])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_softmax_is_computed_in_float32(dtype):
+    query, key = ops.ones((1, 1), dtype=dtype), ops.convert_to_tensor([[0], [1]], dtype)
+    _, weights = scaled_dot_product_attention(query, key, ops.ones((2, 1), dtype=dtype), None)
+    assert keras.backend.standardize_dtype(weights.dtype) == "float32"
+    # 1 / (1 + e) and e / (1 + e); rounded to float16 they would be off by 1e-4, to bfloat16 by 1e-3.
+    np.testing.assert_allclose(ops.convert_to_numpy(weights), [[0.2689414, 0.7310586]], atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
