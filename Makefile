@@ -12,14 +12,16 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 
 .PHONY: demo test test-fast lint bench clean
 
-demo: $(VENV)/installed
-	@test -f $(RUN)/summary.json || $(MAKE) --no-print-directory $(RUN)/summary.json
+demo: $(RUN)/demo_answers.txt
 	@$(BIN)/keras-transformer chat $(RUN)
+
+$(RUN)/demo_answers.txt: $(RUN)/summary.json
+	@$(BIN)/keras-transformer answer $(RUN) < data/demo_questions.txt > $@.part
+	@mv $@.part $@
+	@paste -d '\n' data/demo_questions.txt $@ | sed 's/^/  /; n; s/^/    -> /' >&2
 
 $(RUN)/summary.json: | $(VENV)/installed
 	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
-	@$(BIN)/keras-transformer answer $(RUN) < data/demo_questions.txt > $(RUN)/demo_answers.txt
-	@paste -d '\n' data/demo_questions.txt $(RUN)/demo_answers.txt | sed 's/^/  /; n; s/^/    -> /' >&2
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
@@ -33,14 +35,14 @@ lint: $(VENV)/installed-test
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/installed-test
-	$(BIN)/python -m benchmarks $(BENCH)
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) $(RUN)
 
 $(VENV)/installed: setup.cfg constraints.txt
 	@echo "Installing into $(VENV) (TensorFlow is large: this takes some minutes the first time) ..." >&2
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) --editable .
 	@touch $@
 

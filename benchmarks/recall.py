@@ -20,14 +20,14 @@ HELD_OUT = 10
 
 def single_answers(pairs):
     """The questions that have one answer in the whole corpus, with it."""
-    answers = pairs.groupby("question")["answer"].unique()
+    answers = pairs["answer"].map(normalize).groupby(pairs["question"]).unique()
     return {question: found[0] for question, found in answers.items() if len(found) == 1}
 
 
 def last_model(run):
     """The model with the weights of the last step instead of the best ones."""
-    model = compiled_model(run, run.config)
-    tensors, _, _ = load_checkpoint(run)
+    model = compiled_model(run, tokens_per_batch=1)
+    tensors = load_checkpoint(run)[0]
     restore(model, tensors, "variables")
     return model
 
@@ -43,7 +43,7 @@ def main():
     held_out = parts["test"].drop_duplicates("question").head(HELD_OUT)
     for name, model in (("best", run.load_model()), ("last", last_model(run))):
         bot = Chatbot(model, run.tokenizer, run.config.max_length)
-        exact = sum(a == normalize(alone[q]) for q, a in zip(asked, bot.replies(asked)))
+        exact = sum(a == alone[q] for q, a in zip(asked, bot.replies(asked)))
         print(f"{name} weights: {exact:,} of {len(asked):,} training questions with a single answer come back exactly")
         print(f"         ({exact / len(asked):.1%}); the first {HELD_OUT} questions of the test part:")
         for question, answer in zip(held_out["question"], bot.replies(list(held_out["question"]))):

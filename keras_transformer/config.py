@@ -46,8 +46,10 @@ class Config:
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value < least:
                 kind = "a whole number" if whole else "a number"
                 raise InputError(f"{field.name} must be {kind} of at least {least}, not {value!r}")
-        if self.dropout >= 1:
+        if not self.dropout < 1:
             raise InputError(f"dropout must be below 1, not {self.dropout}")
+        if self.seed >= 2**32:
+            raise InputError(f"seed must be below {2**32}, not {self.seed}")
         if self.max_length < 3:
             raise InputError(f"max_length must be at least 3 (start, one token, end), not {self.max_length}")
         if self.d_model % self.num_heads:

@@ -69,14 +69,13 @@ class Run:
         if cls.exists(path):
             raise InputError(f"{path}: holds a run already")
         try:
-            if path.is_dir() and set(os.listdir(path)) - {TOKENIZER}:
+            if path.is_dir() and {name for name in os.listdir(path) if not name.endswith(".part")} - {TOKENIZER}:
                 raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
             path.mkdir(parents=True, exist_ok=True)
             write_atomically(path / TOKENIZER, tokenizer.model)
             about = {
                 "format": FORMAT,
                 "id": uuid.uuid4().hex,
-                "keras": keras.__version__,
                 "config": config.to_dict(),
                 "corpus": corpus,
                 "tokenizer": sha256(tokenizer.model),
@@ -91,9 +90,15 @@ class Run:
         """Whether a run was created at that path."""
         return (pathlib.Path(path) / CONFIG).is_file()
 
+    def change_config(self, config):
+        """Notes other settings, such as more epochs."""
+        if config == self.config:
+            return
+        self.config = config
+        write_json(self.path / CONFIG, {**self._read_config(), "config": config.to_dict()})
+
     def build_model(self):
-        """A model of the run's sizes with new weights, drawn by the run's seed."""
-        keras.utils.set_random_seed(self.config.seed)
+        """A model of the run's sizes with new weights."""
         config = self.config
         return transformer(
             self.tokenizer.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
@@ -102,7 +107,7 @@ class Run:
     def load_model(self):
         """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""
         model = self.build_model()
-        path = self._part(WEIGHTS, "nothing was trained yet; train it first")
+        path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
         tensors, _ = load_tensors(path, self.id)
         for variable in model.weights:
             value = tensors.get(variable.path)
@@ -129,6 +134,8 @@ class Run:
             about = json.loads(path.read_text("utf-8"))
             version = about["format"]
             missing = {"id", "config", "corpus", "tokenizer"} - set(about)
+            if not (isinstance(about.get("config", {}), dict) and isinstance(about.get("corpus", {}), dict)):
+                raise ValueError("its parts are no objects")
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{path}: damaged: {error}") from error
         if version != FORMAT:

@@ -14,6 +14,8 @@ from keras_transformer import PRESETS, Config, InputError, preset
         ({"seed": True}, "seed must be a whole number of at least 0, not True"),
         ({"dropout": 1.0}, "dropout must be below 1"),
         ({"dropout": -0.1}, "dropout must be a number of at least 0, not -0.1"),
+        ({"dropout": float("nan")}, "dropout must be below 1"),
+        ({"seed": 2**32}, "seed must be below 4294967296"),
         ({"max_length": 2}, "max_length must be at least 3"),
         ({"dropout": "much"}, "dropout must be a number of at least 0, not 'much'"),
     ],

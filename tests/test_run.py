@@ -56,6 +56,7 @@ def edit_config(path, **changes):
         (lambda path: (path / "config.json").unlink(), r"config\.json: missing; this is no run folder"),
         (lambda path: (path / "config.json").write_text("{"), r"config\.json: damaged"),
         (lambda path: (path / "config.json").write_text("[]"), r"config\.json: damaged"),
+        (lambda path: edit_config(path, config=5), r"config\.json: damaged: its parts are no objects"),
         (lambda path: edit_config(path, format=99), r"config\.json: a run of format 99; this version reads format 1"),
         (lambda path: edit_config(path, config={"d_modle": 8}), r"config\.json: unknown setting d_modle"),
         (lambda path: edit_config(path, config={"d_model": 16}), r"weights\.safetensors: no weights of shape"),
@@ -65,7 +66,7 @@ def edit_config(path, **changes):
             lambda path: Tokenizer.train(["other"], 300).save(path / "tokenizer.model"),
             r"tokenizer\.model: damaged, or the tokenizer of another run",
         ),
-        (lambda path: (path / "weights.safetensors").unlink(), r"weights\.safetensors: missing; nothing was trained"),
+        (lambda path: (path / "weights.safetensors").unlink(), r"weights\.safetensors: missing; no epoch has ended"),
         (
             lambda path: (path / "weights.safetensors").write_bytes((path / "weights.safetensors").read_bytes()[:-9]),
             r"weights\.safetensors: damaged",

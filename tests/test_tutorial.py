@@ -33,7 +33,7 @@ def trained(corpus):
     optimizer = keras.optimizers.Adam(learning_rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
     model.compile(optimizer=optimizer, loss=loss_function, metrics=[accuracy])  # noqa: F405
     dataset = make_dataset(corpus, tokenizer, batch_size=16)  # noqa: F405
-    history = model.fit(dataset, epochs=40, shuffle=False, verbose=0)
+    history = model.fit(dataset, epochs=40, verbose=0)
     return model, tokenizer, history.history
 
 

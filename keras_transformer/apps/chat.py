@@ -6,18 +6,19 @@ from prompt_toolkit.history import InMemoryHistory
 from keras_transformer.chatbot import Chatbot
 
 HELP = """\
-Type a question and press Enter.  질문을 쓰고 Enter를 누르세요.
+Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
   /again   answer the last question once more   마지막 질문에 다시 답하기
-  /help    this list                            이 목록
+  /help    this list                            이 도움말
   /quit    leave (or Ctrl-D, Ctrl-C)            나가기"""
 GOODBYE = "Goodbye!  안녕히 가세요!"
 
 
 def talk(run_dir):
     """Chats on a terminal until the user leaves."""
-    print(f"Loading {run_dir} …", end="", flush=True)
+    print(f"Loading {run_dir} …", flush=True)
     bot = Chatbot.load(run_dir)
-    print("\r" + " " * 60 + f"\r{HELP}\n")
+    bot.reply("안녕 hello")  # Compiles the decoder now, so that the first question need not wait.
+    print(f"{HELP}\n")
     prompt = PromptSession(history=InMemoryHistory())
     last = ""
     while True:

@@ -34,9 +34,9 @@ SETTINGS = {
 def main(arguments=None):
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 wrong usage or input, 130 interrupted."""
     options = parser().parse_args(arguments)
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
+    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8")
+            stream.reconfigure(encoding="utf-8", errors=errors)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
@@ -45,12 +45,13 @@ def main(arguments=None):
     except InputError as error:
         print(f"keras-transformer: error: {error}", file=sys.stderr)
         return WRONG_INPUT
-    except RuntimeError as error:
-        print(f"keras-transformer: failed: {error}", file=sys.stderr)
-        return FAILED
     except BrokenPipeError:
         # Whoever read our output has left; keep Python from complaining about it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"keras-transformer: failed: {where}{error.strerror}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         print(file=sys.stderr)
@@ -126,6 +127,7 @@ def run_train(options):
     """Trains; progress goes to standard error."""
     from keras_transformer.data.corpus import load_pairs
     from keras_transformer.run import Run
+    from keras_transformer.training.callbacks import TrainingDiverged
     from keras_transformer.training.trainer import train
 
     base = preset(options.preset or DEFAULT_PRESET)
@@ -134,8 +136,12 @@ def run_train(options):
     given = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
     config = base.replace(**given)
     pairs = load_pairs(options.corpus, options.question, options.answer, options.encoding)
-    with contextlib.redirect_stdout(sys.stderr):
-        summary = train(pairs, options.run, config)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            summary = train(pairs, options.run, config)
+    except TrainingDiverged as error:
+        print(f"keras-transformer: failed: {error}", file=sys.stderr)
+        return FAILED
     return 0 if summary["finished"] else INTERRUPTED
 
 
@@ -143,10 +149,10 @@ def run_chat(options):
     """Talks on a terminal, or answers each line of standard input."""
     from keras_transformer.apps.chat import answer_lines, talk
 
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run)
     else:
-        answer_lines(options.run, read_lines(sys.stdin.buffer))
+        answer_lines(options.run, read_lines(sys.stdin))
     return 0
 
 
@@ -155,7 +161,7 @@ def run_answer(options):
     from keras_transformer.chatbot import Chatbot
 
     bot = Chatbot.load(options.run)
-    for answer in bot.replies(list(read_lines(sys.stdin.buffer))):
+    for answer in bot.replies(list(read_lines(sys.stdin))):
         print(answer)
     sys.stdout.flush()
     return 0
@@ -174,9 +180,9 @@ def import_tensorflow_quietly():
         os.close(kept)
 
 
-def read_lines(file):
-    """The lines of a binary file as text; raises `InputError` at one that is not UTF-8."""
-    for number, line in enumerate(file, 1):
+def read_lines(stream):
+    """The lines of standard input as text, none if it is closed; raises `InputError` at one that is not UTF-8."""
+    for number, line in enumerate(stream.buffer if stream else (), 1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:

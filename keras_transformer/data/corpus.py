@@ -72,11 +72,25 @@ def fingerprint(pairs):
     return digest.hexdigest()
 
 
+def check_pairs(pairs):
+    """Pairs that a program made, checked: raises `InputError` unless they are as `load_pairs` returns them."""
+    for column in ("question", "answer"):
+        if column not in pairs.columns:
+            raise InputError(f"the pairs have no column {column!r}; they have {', '.join(map(repr, pairs.columns))}")
+        for row, text in enumerate(pairs[column]):
+            if not isinstance(text, str) or not text.strip():
+                raise InputError(f"row {row} of the pairs has no {column}, but {text!r}")
+    return pairs
+
+
 def _rows(paths, names, encoding):
     """(row, question, answer, problem) of each row of the corpus; where there is a problem, no text."""
     if len(paths) == 2:
         if names:
             raise InputError("--question and --answer name columns, and two parallel text files have none")
+        for path in paths:
+            if os.path.splitext(path)[1].lower() in (".csv", *JSON_ENDINGS):
+                raise InputError(f"{path}: holds pairs by itself; two files are parallel text; give it alone")
         return _parallel_rows(paths, encoding)
     if len(paths) != 1:
         raise InputError(f"give one corpus file, or two parallel text files, not {len(paths)}")

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
-from keras_transformer.data.corpus import CorpusWarning
+from keras_transformer.data.corpus import CorpusWarning, check_pairs
 from keras_transformer.errors import InputError
 
-POOL = 200  # Batches whose pairs are sorted together; ties in length, which are many, stay in random order.
+POOL = 100  # Batches whose pairs are sorted together: more would need less padding, and learn worse from likes alone.
 
 
 class Batches:
@@ -28,7 +28,7 @@ class Batches:
         seed: Seed of that order.
 
     Attributes:
-        skipped: Number of pairs left out because they are too long.
+        pairs: The pairs that are not too long.
         tokens: Number of answer tokens to predict in an epoch, end tokens included.
 
     Raises:
@@ -42,8 +42,8 @@ class Batches:
         fits = [max_length is None or max(map(len, pair)) <= max_length for pair in zip(questions, answers)]
         self.questions = list(itertools.compress(questions, fits))
         self.answers = list(itertools.compress(answers, fits))
-        self.skipped = len(pairs) - len(self.questions)
-        if self.skipped:
+        self.pairs = pairs[fits]
+        if len(self.pairs) < len(pairs):
             warn_of_long_pairs(pairs, fits, max_length)
         if not self.questions:
             raise InputError(f"no pair of at most {max_length} tokens: nothing to make batches of")
@@ -134,17 +134,17 @@ def make_dataset(pairs, tokenizer, batch_size=64, max_length=None, shuffle=True,
         (batch, answer length) and (batch, answer length).
 
     Raises:
-        InputError: If no pair is left.
+        InputError: If the columns are not there or hold no text, or no pair is left.
     """
-    return Batches(pairs, tokenizer, batch_size, max_length, shuffle, seed).epochs()
+    return Batches(check_pairs(pairs), tokenizer, batch_size, max_length, shuffle, seed).epochs()
 
 
 def by_length(lengths):
     """The order that puts pairs of similar lengths side by side, in both texts.
 
     Answers are sorted in bands of two lengths; within a band by question, upwards and downwards in turn, so that the
-    questions stay similar where one band meets the next. On the Korean chatbot corpus 94 % of a batch is then real
-    tokens, where plain sorting gives 91 %.
+    questions stay similar where one band meets the next. On the Korean chatbot corpus 92 % of a batch is then real
+    tokens, where plain sorting gives 87 %.
 
     Args:
         lengths: Integers (pairs, 2) of answer and question lengths.

@@ -8,6 +8,7 @@ import dataclasses
 
 from keras import ops
 
+PAD_ID = 0  # Fills up the rows that have ended, and is never an answer's token.
 IMPOSSIBLE = -1e9  # A log-probability that no sum of real ones reaches; finite, so that it never makes a NaN.
 
 
@@ -65,11 +66,12 @@ def advance(step, strategy, state, limit, end_id, min_length):
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
         log_probabilities = ops.log_softmax(logits)
-        is_end = ops.equal(ops.arange(ops.shape(logits)[-1]), end_id)
-        too_early = ops.logical_and(is_end, state["index"] < min_length)
-        chosen = strategy.choose(ops.where(too_early, IMPOSSIBLE, log_probabilities))
+        token = ops.arange(ops.shape(logits)[-1])
+        too_early = ops.logical_and(ops.equal(token, end_id), state["index"] < min_length)
+        forbidden = ops.logical_or(ops.equal(token, PAD_ID), too_early)
+        chosen = strategy.choose(ops.where(forbidden, IMPOSSIBLE, log_probabilities))
         gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
-        chosen = ops.where(state["ended"], 0, chosen)
+        chosen = ops.where(state["ended"], PAD_ID, chosen)
         return {
             "index": state["index"] + 1,
             "last": chosen,
@@ -79,4 +81,4 @@ def advance(step, strategy, state, limit, end_id, min_length):
             "cache": cache,
         }
 
-    return ops.while_loop(lambda s: unfinished(s), lambda s: (add_token(s),), (state,))[0]
+    return ops.while_loop(unfinished, lambda s: (add_token(s),), (state,))[0]

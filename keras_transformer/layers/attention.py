@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+LARGEST_FLOAT16 = 65504.0
 HIDDEN_LOGIT = -1e9  # Replaces a logit, in float32, so it is safe whatever the compute dtype.
 
 
@@ -22,9 +23,12 @@ def scaled_dot_product_attention(query, key, value, mask):
         (…, query length, key length); each row of weights sums to 1.
     """
     query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
-    # Scaling the query first keeps the product inside float16's range.
+    # Scaling the query first makes the product less likely to leave float16's range; where it does, it is infinite, and
+    # the softmax of infinities would be NaN.
     query = query / float(query.shape[-1]) ** 0.5
     logits = ops.cast(ops.matmul(query, ops.swapaxes(key, -2, -1)), "float32")
+    if keras.backend.standardize_dtype(query.dtype) == "float16":
+        logits = ops.clip(logits, -LARGEST_FLOAT16, LARGEST_FLOAT16)
     if mask is None:
         weights = softmax(logits)
     else:

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+DRAWN_ROWS = 100  # Of the table that a model's own layers draw; it limits nothing.
+
 
 def positional_encoding(positions, d_model):
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same angle (section 3.5).

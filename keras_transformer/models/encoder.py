@@ -5,7 +5,7 @@ import keras
 from keras_transformer.layers.attention import MultiHeadAttention
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
-from keras_transformer.layers.position import PositionalEncoding
+from keras_transformer.layers.position import DRAWN_ROWS, PositionalEncoding
 from keras_transformer.layers.residual import AddAndNorm
 
 
@@ -74,7 +74,7 @@ class Encoder(keras.layers.Layer):
         self.sizes |= {"d_model": d_model, "num_heads": num_heads, "dropout": dropout}
         policy = self.dtype_policy
         self.embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=policy)
-        self.position = PositionalEncoding(vocab_size, d_model, name="position", dtype=policy)
+        self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
             EncoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)

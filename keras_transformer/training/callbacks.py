@@ -4,6 +4,7 @@ import math
 import signal
 import threading
 import time
+import warnings
 
 import keras
 import pandas as pd
@@ -26,23 +27,30 @@ class PairsPerSecond(keras.callbacks.Callback):
     """Adds the speed to the progress bar and the metrics.
 
     Args:
-        batch_size: Pairs in a batch.
+        pairs_per_step: Pairs in a batch, on average.
     """
 
-    def __init__(self, batch_size):
+    def __init__(self, pairs_per_step):
         super().__init__()
-        self.batch_size = batch_size
+        self.pairs_per_step = pairs_per_step
 
     def on_epoch_begin(self, epoch, logs=None):
         self.steps, self.start = 0, time.perf_counter()
 
     def on_train_batch_end(self, batch, logs=None):
         self.steps += 1
-        self.speed = self.steps * self.batch_size / (time.perf_counter() - self.start)
+        self.speed = self.steps * self.pairs_per_step / (time.perf_counter() - self.start)
         logs["pairs/s"] = self.speed
 
     def on_epoch_end(self, epoch, logs=None):
         logs["pairs/s"] = self.speed
+
+
+class TokenMeans(keras.callbacks.Callback):
+    """Gives an epoch's losses as means over its tokens; those that Keras keeps are means over batches."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs["loss"], logs["val_loss"] = math.log(logs["perplexity"]), math.log(logs["val_perplexity"])
 
 
 class NarrowBar(keras.callbacks.Callback):
@@ -66,21 +74,28 @@ class BitsPerCharacter(keras.callbacks.Callback):
         self.tokens_per_character = tokens / characters
 
     def on_epoch_end(self, epoch, logs=None):
-        logs[SCORE] = math.log2(logs["val_perplexity"]) * self.tokens_per_character
+        logs[SCORE] = logs["val_loss"] / math.log(2) * self.tokens_per_character
 
 
 class FiniteLoss(keras.callbacks.Callback):
     """Stops a training whose loss is no longer a number, before its weights can be kept."""
 
     def on_train_batch_end(self, batch, logs=None):
-        if math.isfinite(logs["loss"]):
+        self.check(logs["loss"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.check(logs["val_perplexity"])  # The last update of an epoch shows in the validation alone.
+
+    def check(self, value):
+        """Raises `TrainingDiverged` unless the value is finite."""
+        if math.isfinite(value):
             return
         step = int(self.model.optimizer.iterations)
         rate = float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
         raise TrainingDiverged(
-            f"the loss became {logs['loss']} at step {step} (learning rate {rate:.2g}); "
-            "the last good weights are kept. Usual causes: too few warm-up steps (try twice as many), "
-            "or float16 without loss scaling"
+            f"the loss became {value} at step {step} (learning rate {rate:.2g}); "
+            "what the run folder holds is from before. Usual cause: too few warm-up steps; "
+            "try twice as many in a new run folder"
         )
 
 
@@ -92,14 +107,16 @@ class Keeper(keras.callbacks.Callback):
         steps_per_epoch: Training steps in an epoch.
         step: Steps taken before.
         rows: Metrics of the epochs before, from the checkpoint.
+        seconds: Time spent on them, from the checkpoint.
         tensors: Saved arrays, from the checkpoint.
-        patience: Epochs without a better score before training stops; 0 for never.
+        average: The `AveragedWeights`, whose weights are the ones to keep.
     """
 
-    def __init__(self, run, steps_per_epoch, step, rows, tensors, patience):
+    def __init__(self, run, steps_per_epoch, step, rows, seconds, tensors, average):
         super().__init__()
-        self.run, self.steps_per_epoch, self.patience = run, steps_per_epoch, patience
+        self.run, self.steps_per_epoch, self.average = run, steps_per_epoch, average
         self.step, self.rows, self.tensors = step, rows, tensors
+        self.begin = time.perf_counter() - seconds
         self.save_rows()
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -113,20 +130,29 @@ class Keeper(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
         if best_row(self.rows) is self.rows[-1]:
-            self.run.save_weights(self.model, self.rows[-1])
+            with self.average.in_place():
+                self.run.save_weights(self.model, self.rows[-1])
         self.save()
         self.save_rows()
-        if self.completing or out_of_patience(self.rows, self.patience):
+        if self.completing or out_of_patience(self.rows, self.run.config.patience):
             self.model.stop_training = True
 
     def save(self):
         """Writes the checkpoint."""
-        save_checkpoint(self.run, self.model, self.step, self.rows)
+        save_checkpoint(self.run, self.model, self.step, self.rows, self.seconds())
+
+    def seconds(self):
+        """Time spent on this training, earlier calls included."""
+        return time.perf_counter() - self.begin
 
     def save_rows(self):
         """Writes `metrics.csv` anew, so that it never has a gap or a repeated row."""
-        if self.rows:
+        if not self.rows:
+            return
+        try:
             write_atomically(self.run.path / METRICS, pd.DataFrame(self.rows).to_csv(index=False).encode("utf-8"))
+        except PermissionError as error:  # Open in a spreadsheet under Windows; the checkpoint holds the rows too.
+            warnings.warn(f"{METRICS} is written later: {error.strerror}", stacklevel=2)
 
 
 class StopOnInterrupt(keras.callbacks.Callback):
@@ -154,6 +180,7 @@ class StopOnInterrupt(keras.callbacks.Callback):
         if self.wanted:
             raise KeyboardInterrupt
         self.wanted = True
+        print("\nStopping after this step … (Ctrl-C again stops at once, without saving)", flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
         if self.wanted and self.keeper.step % self.keeper.steps_per_epoch:

@@ -2,10 +2,11 @@
 
 import keras
 
+from keras_transformer.errors import InputError
 from keras_transformer.run import CHECKPOINT, load_tensors, save_tensors
 
 
-def save_checkpoint(run, model, step, rows):
+def save_checkpoint(run, model, step, rows, seconds):
     """Writes everything that the next step depends on.
 
     That is the weights, the optimizer's moments and step count, the dropout generators' state, the running means of the
@@ -16,25 +17,35 @@ def save_checkpoint(run, model, step, rows):
         model: The compiled model.
         step: Training steps taken so far.
         rows: The metrics of each epoch so far, a list of dictionaries.
+        seconds: Time spent on them.
     """
     tensors = {name: keras.ops.convert_to_numpy(variable) for name, variable in state(model).items()}
-    save_tensors(run.path / CHECKPOINT, tensors, run.id, {"step": step, "rows": rows})
+    save_tensors(run.path / CHECKPOINT, tensors, run.id, {"step": step, "rows": rows, "seconds": seconds})
 
 
 def load_checkpoint(run):
-    """What was saved last: arrays by name, step and rows; nothing, step 0 and no rows if nothing was."""
+    """What was saved last: arrays by name, step, rows and seconds; nothing and zeros if nothing was."""
     path = run.path / CHECKPOINT
     if not path.is_file():
-        return {}, 0, []
+        return {}, 0, [], 0.0
     tensors, about = load_tensors(path, run.id)
-    return tensors, about["step"], about["rows"]
+    return tensors, about["step"], about["rows"], about["seconds"]
 
 
 def restore(model, tensors, kind):
-    """Puts saved arrays back into a model: those of its "variables", "optimizer" or "metrics"."""
+    """Puts saved arrays back into a model: those of its "variables", "optimizer" or "metrics"; none if none were saved.
+
+    Raises:
+        InputError: If the checkpoint does not hold what this model needs, as that of another version may not.
+    """
+    if not tensors:
+        return
     for name, variable in state(model).items():
-        if name.startswith(kind) and name in tensors:
-            variable.assign(tensors[name])
+        if not name.startswith(kind):
+            continue
+        if name not in tensors or tensors[name].shape != tuple(variable.shape):
+            raise InputError(f"{CHECKPOINT}: made by another version: {name} ({variable.path}) does not fit")
+        variable.assign(tensors[name])
 
 
 def state(model):

@@ -6,7 +6,7 @@ import keras
 
 
 def describe_device():
-    """The device that Keras' backend computes on, for example "CPU (2 cores, TensorFlow)"."""
+    """The device that Keras' backend computes on, for example "CPU (2 cores; tensorflow)"."""
     backend = keras.backend.backend()
     gpus = {"tensorflow": tensorflow_gpus, "jax": jax_gpus, "torch": torch_gpus}[backend]()
     if gpus:

@@ -8,7 +8,8 @@ from keras import ops
 class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """lrate = d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5) (section 5.3, equation 3).
 
-    It rises linearly for `warmup_steps` steps, then falls with the inverse square root of the step.
+    It rises linearly for `warmup_steps` steps, then falls with the inverse square root of the step. Keras counts steps
+    from 0, where the rate is 0: the very first update changes nothing.
 
     Args:
         d_model: Width of the model.

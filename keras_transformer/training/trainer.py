@@ -2,14 +2,14 @@
 
 import os
 import pathlib
+import shlex
 import sys
-import time
 
 import keras
 import numpy as np
 
 from keras_transformer.config import Config
-from keras_transformer.data.corpus import fingerprint, load_pairs
+from keras_transformer.data.corpus import check_pairs, fingerprint, load_pairs
 from keras_transformer.data.pipeline import Batches
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
@@ -17,9 +17,10 @@ from keras_transformer.run import LOGS, SUMMARY, Run, write_json
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.training import callbacks as around
+from keras_transformer.training.averaging import MOMENTUM, AveragedWeights, AveragingAdam
 from keras_transformer.training.checkpoint import load_checkpoint, restore
 from keras_transformer.training.device import describe_device
-from keras_transformer.training.losses import loss_function
+from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.schedule import CustomSchedule
 
@@ -38,45 +39,49 @@ def train(pairs_or_path, run_dir, config=None):
         config: The `Config`; by default that of the run folder, or `Config()` for a new one.
 
     Returns:
-        A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of this call.
+        A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
 
     Raises:
         InputError: If corpus, run folder and config do not fit together.
         TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
     """
-    begin = time.perf_counter()
-    pairs = pairs_or_path if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
+    pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
     parts = split_pairs(pairs)
     check_parts(parts)
-    if Run.exists(run_dir):
-        run, config = open_run(run_dir, pairs, config)
-    else:
-        run, config = create_run(run_dir, pairs_or_path, pairs, parts, config or Config())
-    training = Batches(parts["train"], run.tokenizer, config.batch_size, config.max_length, seed=config.seed)
-    validation = Batches(parts["validation"], run.tokenizer, VALIDATION_BATCH, shuffle=False)
-    summary = fit(run, config, training, validation, parts["validation"]["answer"])
-    summary["seconds"] = round(time.perf_counter() - begin, 1)
-    if summary["finished"]:
-        write_json(run.path / SUMMARY, summary)
+    run = open_run(run_dir, pairs, config) if Run.exists(run_dir) else None
+    config = config or (run.config if run else Config())
+    tokenizer = run.tokenizer if run else train_tokenizer(parts["train"], config)
+    training = Batches(parts["train"], tokenizer, config.batch_size, config.max_length, seed=config.seed)
+    validation = Batches(parts["validation"], tokenizer, VALIDATION_BATCH, config.max_length, shuffle=False)
+    if run is None:
+        run = Run.create(run_dir, config, tokenizer, about_corpus(pairs_or_path, pairs, parts))
+    run.change_config(config)
+    summary = fit(run, training, validation)
     print(farewell(run, summary))
     return summary
 
 
-def fit(run, config, training, validation, validation_answers):
-    """Runs the epochs that are left."""
-    tensors, step, rows = load_checkpoint(run)
-    model = compiled_model(run, config)
+def fit(run, training, validation):
+    """Runs the epochs that are left, if any, and keeps the run's summary."""
+    config = run.config
+    tensors, step, rows, seconds = load_checkpoint(run)
+    if run.summary() and not steps_are_left(config, training, step, rows):
+        return run.summary()
+    (run.path / SUMMARY).unlink(missing_ok=True)
+    model = compiled_model(run, training.tokens / len(training))
     restore(model, tensors, "variables")
     restore(model, tensors, "optimizer")
-    if not (step >= config.epochs * len(training) or around.out_of_patience(rows, config.patience)):
-        print(greeting(run, config, model, training, step))
-    keeper = around.Keeper(run, len(training), step, rows, tensors, config.patience)
+    print(greeting(run, model, training, step))
+    average = AveragedWeights()
+    keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, average)
     finished = False
     with around.StopOnInterrupt(keeper) as stop:
         callbacks = [
+            average,
             around.FiniteLoss(),
-            around.PairsPerSecond(config.batch_size),
-            around.BitsPerCharacter(validation.tokens, sum(len(normalize(answer)) for answer in validation_answers)),
+            around.PairsPerSecond(len(training.questions) / len(training)),
+            around.TokenMeans(),
+            around.BitsPerCharacter(validation.tokens, sum(map(len, map(normalize, validation.pairs["answer"])))),
             keras.callbacks.TensorBoard(run.path / LOGS, write_graph=False),
             keeper,
             stop,
@@ -87,7 +92,15 @@ def fit(run, config, training, validation, validation_answers):
             finished = True
         except around.Interrupted:
             pass
-    return {"finished": finished, "epochs": len(rows), **best_scores(rows)}
+    summary = {"finished": finished, "epochs": len(rows), **best_scores(rows), "seconds": round(keeper.seconds(), 1)}
+    if finished:
+        write_json(run.path / SUMMARY, summary)
+    return summary
+
+
+def steps_are_left(config, training, step, rows):
+    """Whether the training is not at its end."""
+    return step < config.epochs * len(training) and not around.out_of_patience(rows, config.patience)
 
 
 def fit_from(model, config, training, validation, callbacks, keeper):
@@ -95,7 +108,7 @@ def fit_from(model, config, training, validation, callbacks, keeper):
 
     The keeper ends `model.fit` after such an epoch, whose number of steps is not that of the others.
     """
-    while keeper.step < config.epochs * len(training) and not around.out_of_patience(keeper.rows, config.patience):
+    while steps_are_left(config, training, keeper.step, keeper.rows):
         epoch, done = divmod(keeper.step, len(training))
         model.fit(
             training.from_step(keeper.step),
@@ -105,37 +118,43 @@ def fit_from(model, config, training, validation, callbacks, keeper):
             validation_data=validation,
             callbacks=callbacks,
             shuffle=False,  # The batches are shuffled already.
-            verbose=1 if sys.stdout.isatty() else 2,
+            verbose=1 if shows_progress(sys.stdout) else 2,
         )
 
 
-def compiled_model(run, config):
-    """The run's model with the paper's optimizer (section 5.3)."""
+def shows_progress(stream):
+    """Whether a bar can be drawn over itself: on a terminal or in a notebook, not in a file."""
+    return "ipykernel" in sys.modules or (hasattr(stream, "isatty") and stream.isatty())
+
+
+def compiled_model(run, tokens_per_batch):
+    """The run's model, new, with the paper's optimizer (section 5.3)."""
+    config = run.config
+    keras.utils.set_random_seed(config.seed)
     model = run.build_model()
-    optimizer = keras.optimizers.Adam(
-        CustomSchedule(config.d_model, config.warmup_steps), beta_1=0.9, beta_2=0.98, epsilon=1e-9
-    )
+    optimizer = AveragingAdam(
+        CustomSchedule(config.d_model, config.warmup_steps), beta_1=0.9, beta_2=0.98, epsilon=1e-9,
+        use_ema=True, ema_momentum=MOMENTUM,
+    )  # fmt: skip
     optimizer.build(model.trainable_variables)
     # XLA compiles anew for each of the many shapes that batches of similar lengths have; TensorFlow need not.
     jit = "auto" if keras.backend.backend() != "tensorflow" else False
-    model.compile(optimizer, loss_function, metrics=[TokenAccuracy(), Perplexity()], jit_compile=jit)
+    model.compile(optimizer, TokenLoss(tokens_per_batch), metrics=[TokenAccuracy(), Perplexity()], jit_compile=jit)
     # Keras lists its metrics at the first batch; a checkpoint in the middle of an epoch needs them before it.
     vocab_size = run.tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
     return model
 
 
-def create_run(run_dir, source, pairs, parts, config):
-    """A new run folder; its tokenizer is learnt from the training pairs alone."""
-    texts = [*parts["train"]["question"], *parts["train"]["answer"]]
-    tokenizer = Tokenizer.train(texts, config.vocab_size)
-    corpus = {
-        "name": source_name(source),
-        "fingerprint": fingerprint(pairs),
-        "pairs": len(pairs),
-        **{name: len(part) for name, part in parts.items()},
-    }
-    return Run.create(run_dir, config, tokenizer, corpus), config
+def train_tokenizer(pairs, config):
+    """The tokenizer of a new run; only training pairs may shape it."""
+    return Tokenizer.train([*pairs["question"], *pairs["answer"]], config.vocab_size)
+
+
+def about_corpus(source, pairs, parts):
+    """What a run folder notes of its corpus."""
+    sizes = {name: len(part) for name, part in parts.items()}
+    return {"name": source_name(source), "fingerprint": fingerprint(pairs), "pairs": len(pairs), **sizes}
 
 
 def open_run(run_dir, pairs, config):
@@ -146,13 +165,11 @@ def open_run(run_dir, pairs, config):
             f"{run_dir}: was trained on another corpus ({run.corpus['pairs']} pairs, these are {len(pairs)}); "
             "name another run folder"
         )
-    if config is None:
-        return run, run.config
-    old, new = run.config.to_dict(), config.to_dict()
+    old, new = run.config.to_dict(), (config or run.config).to_dict()
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
             raise InputError(f"{run_dir}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
-    return run, config
+    return run
 
 
 def check_parts(parts):
@@ -182,13 +199,13 @@ def best_scores(rows):
     return {"best_epoch": best["epoch"], **{name: best[name] for name in best if name.startswith("val_")}}
 
 
-def greeting(run, config, model, training, step):
+def greeting(run, model, training, step):
     """What is about to happen, in one paragraph."""
     what = f"Going on at step {step} of" if step else "Training"
     return (
         f"{what} {run.path} on {describe_device()}: {model.count_params():,} parameters, "
         f"{len(training.questions):,} pairs, {run.corpus['validation']:,} for validation, "
-        f"{len(training):,} steps an epoch, at most {config.epochs} epochs"
+        f"{len(training):,} steps an epoch, at most {run.config.epochs} epochs"
     )
 
 
@@ -199,5 +216,5 @@ def farewell(run, summary):
     return (
         f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
         f"{summary[around.SCORE]:.3f} validation bits per character, kept in {run.path}.\n"
-        f"Talk to it:  keras-transformer chat {run.path}"
+        f"Talk to it:  keras-transformer chat {shlex.quote(str(run.path))}"
     )

@@ -82,6 +82,20 @@ def test_text_that_is_not_utf8_is_named_by_its_line(small_run):
     assert one_error_line(process) == "keras-transformer: error: standard input: line 2 is not UTF-8"
 
 
+def test_closed_standard_input_is_no_question(small_run):
+    process = subprocess.run(f"{sys.executable} -m keras_transformer answer {small_run} <&-", shell=True, check=True)
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_disk_is_one_line_and_status_1(small_run):
+    with open("/dev/full", "wb") as full:
+        command = [*COMMAND, "answer", str(small_run)]
+        process = subprocess.run(command, input=b"hello\n", stdout=full, stderr=subprocess.PIPE, check=False)
+    assert process.returncode == 1
+    assert process.stderr.decode().splitlines()[0] == "keras-transformer: failed: No space left on device"
+
+
 def test_a_reader_that_leaves_early_is_no_drama(small_run):
     pipe = subprocess.Popen(
         [*COMMAND, "chat", str(small_run)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

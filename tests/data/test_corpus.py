@@ -384,3 +384,10 @@ def test_published_corpus():
     pairs = load_pairs(REAL_CORPUS)
     assert len(pairs) == 11_823
     assert tuple(pairs.iloc[0]) == ("12시 땡!", "하루가 또 가네요.")
+
+
+def test_two_files_that_hold_pairs_are_not_taken_for_parallel_text(tmp_path):
+    for name in ("train.csv", "valid.csv"):
+        (tmp_path / name).write_text("question,answer\nhi,hello\n")
+    with pytest.raises(InputError, match=r"train\.csv: holds pairs by itself.*give it alone"):
+        load_pairs([tmp_path / "train.csv", tmp_path / "valid.csv"])

@@ -65,3 +65,8 @@ def test_in_two_goes_equals_in_one():
     whole = run()
     assert ops.convert_to_numpy(state["ids"]).tolist() == whole["ids"].tolist()
     assert ops.convert_to_numpy(state["scores"]).tolist() == whole["scores"].tolist()
+
+
+def test_padding_is_never_chosen():
+    table = [[1, 0, 0, 0, 0], [0.9, 0, 0, 0.1, 0], [1, 0, 0, 0, 0], [0.9, 0, 0.1, 0, 0], [1, 0, 0, 0, 0]]
+    assert run(table=table)["ids"].tolist() == [[3, END, 0, 0, 0, 0]]

@@ -27,17 +27,17 @@ def arrays(model):
 
 
 def test_going_on_equals_never_having_stopped(run):
-    model = compiled_model(run, CONFIG)
+    model = compiled_model(run, tokens_per_batch=30)
     for number in range(4):
         model.train_on_batch(*batches(number))
         if number == 1:
-            save_checkpoint(run, model, step=2, rows=[{"epoch": 1, "val_bits_per_char": 3.25}])
+            save_checkpoint(run, model, step=2, rows=[{"epoch": 1, "val_bits_per_char": 3.25}], seconds=9.5)
     expected = arrays(model)
 
     keras.utils.set_random_seed(99)
-    model = compiled_model(run, CONFIG)
-    tensors, step, rows = load_checkpoint(run)
-    assert (step, rows) == (2, [{"epoch": 1, "val_bits_per_char": 3.25}])
+    model = compiled_model(run, tokens_per_batch=30)
+    tensors, step, rows, seconds = load_checkpoint(run)
+    assert (step, rows, seconds) == (2, [{"epoch": 1, "val_bits_per_char": 3.25}], 9.5)
     for kind in ("variables", "optimizer", "metrics"):
         restore(model, tensors, kind)
     for number in range(2, 4):
@@ -49,7 +49,7 @@ def test_going_on_equals_never_having_stopped(run):
 
 
 def test_the_state_holds_weights_dropout_generators_moments_and_metrics(run):
-    model = compiled_model(run, CONFIG)
+    model = compiled_model(run, tokens_per_batch=30)
     model.train_on_batch(*batches(0))
     kinds = pd.Series(list(state(model))).str.split("/").str[0].value_counts()
     generators = [variable for variable in model.variables if "seed_generator" in variable.path]
@@ -60,13 +60,19 @@ def test_the_state_holds_weights_dropout_generators_moments_and_metrics(run):
 
 
 def test_without_a_checkpoint_training_starts_at_the_beginning(run):
-    assert load_checkpoint(run) == ({}, 0, [])
+    assert load_checkpoint(run) == ({}, 0, [], 0.0)
 
 
 def test_a_checkpoint_of_another_run_is_refused(run, tmp_path):
-    model = compiled_model(run, CONFIG)
+    model = compiled_model(run, tokens_per_batch=30)
     other = Run.create(tmp_path / "other", CONFIG, run.tokenizer, {"name": "none"})
-    save_checkpoint(other, model, 0, [])
+    save_checkpoint(other, model, 0, [], 0.0)
     (other.path / "checkpoint.safetensors").rename(run.path / "checkpoint.safetensors")
     with pytest.raises(InputError, match=r"checkpoint\.safetensors: belongs to another run"):
         load_checkpoint(run)
+
+
+def test_a_checkpoint_that_does_not_fit_the_model_is_refused(run):
+    model = compiled_model(run, tokens_per_batch=30)
+    with pytest.raises(InputError, match="made by another version: variables/0"):
+        restore(model, {"variables/1": np.zeros(3)}, "variables")

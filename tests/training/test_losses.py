@@ -5,6 +5,7 @@ import pytest
 from keras import ops
 
 from keras_transformer import loss_function
+from keras_transformer.training.losses import TokenLoss
 
 # Probabilities 1/2, 1/4 and 1/4 of three tokens.
 LOGITS = np.log([0.5, 0.25, 0.25]).astype("float32")
@@ -23,6 +24,15 @@ def test_it_is_the_mean_over_tokens():
 @pytest.mark.parametrize("targets", [[[1, 0, 0, 0]], [[1, 0], [0, 0]], [[1, 2, 2, 0], [1, 0, 0, 0]]])
 def test_padding_counts_neither_in_the_sum_nor_in_the_number(targets):
     assert loss(targets) == pytest.approx(math.log(4))
+
+
+def test_every_token_weighs_the_same_in_a_token_loss():
+    token_loss = TokenLoss(tokens_per_batch=4)
+    short, long = np.array([[1, 0]]), np.array([[1, 2, 1]])
+    logits = {n: np.broadcast_to(LOGITS, (1, n, 3)) for n in (2, 3)}
+    assert float(ops.convert_to_numpy(token_loss(short, logits[2]))) == pytest.approx(math.log(4) / 4)
+    assert float(ops.convert_to_numpy(token_loss(long, logits[3]))) == pytest.approx(3 * math.log(4) / 4)
+    assert TokenLoss.from_config(token_loss.get_config()).tokens_per_batch == 4
 
 
 def test_nothing_but_padding_is_zero():

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keras_transformer import Config, InputError, Run, TrainingDiverged, train
+from keras_transformer import Config, CorpusWarning, InputError, Run, TrainingDiverged, train
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.trainer import compiled_model
 
@@ -60,6 +60,7 @@ def test_every_epoch_is_measured_on_the_validation_part(trained, pairs):
     assert summary["best_epoch"] == int(best["epoch"])
     assert summary["val_bits_per_char"] == float(best["val_bits_per_char"])
     assert float(rows[2]["loss"]) < float(rows[0]["loss"])
+    assert float(rows[1]["val_loss"]) == pytest.approx(math.log(float(rows[1]["val_perplexity"])))
 
 
 def test_the_kept_weights_have_the_reported_score(trained, pairs):
@@ -120,9 +121,46 @@ def test_interrupted_equals_uninterrupted(trained, pairs, tmp_path, monkeypatch,
 
 def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
-    train(pairs, tmp_path / "run", TINY.replace(epochs=3))
+    assert train(pairs, tmp_path / "run", TINY.replace(epochs=3))["epochs"] == 3
+    assert Run(tmp_path / "run").config.epochs == 3
     for ours, theirs in zip(weights_of(tmp_path / "run"), weights_of(trained[0])):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeypatch):
+    train(pairs, tmp_path / "run", TINY.replace(epochs=1))
+    monkeypatch.setattr(around.PairsPerSecond, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(around.PairsPerSecond, "on_train_batch_end", lambda *_, **__: None)
+    assert not train(pairs, tmp_path / "run", TINY)["finished"]
+    assert not (tmp_path / "run/summary.json").exists()
+
+
+def test_a_validation_that_is_no_number_keeps_nothing(pairs, tmp_path, monkeypatch):
+    """The last update of an epoch spoils the weights: only the validation can tell."""
+
+    def spoil(self, batch, logs=None):
+        self.step += 1
+        if self.step == self.steps_per_epoch:
+            self.model.get_layer("outputs").bias.assign(np.full(self.run.tokenizer.vocab_size, np.nan))
+
+    monkeypatch.setattr(around.Keeper, "on_train_batch_end", spoil)
+    with pytest.raises(TrainingDiverged, match="the loss became nan at step 5"):
+        train(pairs, tmp_path / "run", TINY)
+    assert not (tmp_path / "run/weights.safetensors").exists()
+    assert not (tmp_path / "run/checkpoint.safetensors").exists()
+
+
+def test_nothing_is_made_of_a_corpus_that_is_too_long(pairs, tmp_path):
+    with pytest.warns(CorpusWarning), pytest.raises(InputError, match="no pair of at most 3 tokens"):
+        train(pairs, tmp_path / "run", TINY.replace(max_length=3))
+    assert not (tmp_path / "run").exists()
+
+
+def test_pairs_of_other_columns_or_without_text_are_refused(pairs, tmp_path):
+    with pytest.raises(InputError, match="no column 'question'; they have 'Q', 'answer'"):
+        train(pairs.rename(columns={"question": "Q"}), tmp_path / "run", TINY)
+    with pytest.raises(InputError, match="row 1 of the pairs has no answer, but nan"):
+        train(pd.DataFrame({"question": ["a", "b"], "answer": ["a", None]}), tmp_path / "run", TINY)
 
 
 def test_patience_ends_training(pairs, tmp_path, monkeypatch):
@@ -137,8 +175,8 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, t
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
     before = (tmp_path / "run/weights.safetensors").read_bytes()
 
-    def poisoned(run, config):
-        model = compiled_model(run, config)
+    def poisoned(run, tokens_per_batch):
+        model = compiled_model(run, tokens_per_batch)
         build = around.Keeper.on_epoch_begin
 
         def poison(self, epoch, logs=None):
@@ -149,7 +187,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, t
         return model
 
     monkeypatch.setattr("keras_transformer.training.trainer.compiled_model", poisoned)
-    with pytest.raises(TrainingDiverged, match=r"the loss became nan at step 6 .*last good weights are kept"):
+    with pytest.raises(TrainingDiverged, match=r"loss became nan at step 6 .*holds is from before"):
         train(pairs, tmp_path / "run", TINY)
     assert (tmp_path / "run/weights.safetensors").read_bytes() == before
     assert len(rows_of(tmp_path / "run")) == 1

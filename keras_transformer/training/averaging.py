@@ -1,0 +1,46 @@
+"""A moving average of the weights: what is validated and kept is steadier than the weights of any one step.
+
+The paper averages its last checkpoints (section 6.1); this does the same as training goes on.
+"""
+
+import contextlib
+
+import keras
+
+MOMENTUM = 0.99  # The average reaches back over about 100 steps.
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class AveragingAdam(keras.optimizers.Adam):
+    """Adam that keeps the average beside the weights, and does not put it in their place when `fit` ends."""
+
+    def finalize_variable_values(self, var_list):
+        """Leaves the weights as they are, so that a further `fit` goes on from them."""
+
+
+class AveragedWeights(keras.callbacks.Callback):
+    """Validates the average instead of the weights of the last step.
+
+    `keras.callbacks.SwapEMAWeights` does so too, but swaps by adding and subtracting, which rounds.
+    """
+
+    def on_test_begin(self, logs=None):
+        self.swap()
+
+    def on_test_end(self, logs=None):
+        self.swap()
+
+    @contextlib.contextmanager
+    def in_place(self):
+        """The model with the average as its weights."""
+        self.swap()
+        yield
+        self.swap()
+
+    def swap(self):
+        """Exchanges the weights and their average."""
+        optimizer = self.model.optimizer
+        for variable, average in zip(self.model.trainable_variables, optimizer._model_variables_moving_average):
+            kept = keras.ops.convert_to_numpy(variable).copy()
+            variable.assign(average)
+            average.assign(kept)
