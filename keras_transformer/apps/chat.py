@@ -30,6 +30,7 @@ def talk(run_dir):
             break
         if line == "/again":
             line = last
+            print(last or "Nothing was asked yet.")
         if line.startswith("/"):
             print(HELP if line == "/help" else f"There is no {line}; /help lists what there is.")
         elif line:
