@@ -77,7 +77,7 @@ class Config:
 
 PRESETS = {
     "demo": Config(
-        vocab_size=3000, num_layers=2, d_model=128, num_heads=4, dff=256, batch_size=32, epochs=38, patience=0,
+        vocab_size=3000, num_layers=2, d_model=128, num_heads=4, dff=256, batch_size=32, epochs=36, patience=0,
         warmup_steps=1600, max_length=48,
     ),
     "tutorial": Config(),

@@ -9,8 +9,8 @@ from keras_transformer.training.losses import token_losses
 def token_hits(y_true, y_pred):
     """Whether the likeliest token is the right one, and the weights: float32 (batch, length), 0 for padding."""
     weights = ops.cast(ops.not_equal(y_true, 0), "float32")
-    predicted = ops.cast(ops.argmax(y_pred, axis=-1), y_true.dtype)
-    return ops.cast(ops.equal(predicted, y_true), "float32") * weights, weights
+    predicted = ops.cast(ops.argmax(y_pred, axis=-1), "int32")
+    return ops.cast(ops.equal(predicted, ops.cast(y_true, "int32")), "float32") * weights, weights
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
@@ -24,7 +24,7 @@ def accuracy(y_true, y_pred):
     Returns:
         A float32 scalar from 0 to 1; 0 if there is no token.
     """
-    hits, weights = token_hits(ops.convert_to_tensor(y_true), y_pred)
+    hits, weights = token_hits(y_true, y_pred)
     return ops.sum(hits) / ops.maximum(ops.sum(weights), 1.0)
 
 
