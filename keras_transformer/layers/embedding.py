@@ -24,17 +24,16 @@ class TokenEmbedding(keras.layers.Layer):
             name="table",
             shape=(self.vocab_size, self.d_model),
             initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
+            autocast=False,  # Casting the rows looked up is less work than casting the table.
         )
 
-    def call(self, ids, training=False):
-        scale = self.d_model**0.5
-        if not training:
-            return ops.take(self.table, ids, axis=0) * scale
-        # Scaling the table before the look-up gives it one dense gradient in which a token's occurrences are summed;
-        # TensorFlow's sparse gradient would hand Adam each occurrence apart, and Σg² is not (Σg)².
-        return ops.take(ops.multiply(self.table, scale), ids, axis=0)
+    def call(self, ids):
+        # The reshape changes nothing but the gradient: TensorFlow makes it dense, with a token's occurrences summed. Its
+        # sparse gradient would hand Adam each occurrence apart, and Σg² is not (Σg)².
+        table = ops.reshape(self.table, (self.vocab_size, self.d_model))
+        return ops.cast(ops.take(table, ids, axis=0), self.compute_dtype) * self.d_model**0.5
 
-    def compute_output_spec(self, ids, training=False):
+    def compute_output_spec(self, ids):
         # Spelled out because inference through `take` marks the output as sparse on some backends.
         return keras.KerasTensor((*ids.shape, self.d_model), dtype=self.compute_dtype)
 

@@ -125,7 +125,7 @@ class Decoder(keras.layers.Layer):
         Returns:
             The output; with a cache, that and the cache to hand to the next step.
         """
-        x = self.embedding(ids, training=training)
+        x = self.embedding(ids)
         x = self.position(x, index=0 if index is None else index)
         x = self.dropout(x, training=training)
         caches = []

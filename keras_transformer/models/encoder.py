@@ -90,7 +90,7 @@ class Encoder(keras.layers.Layer):
 
         With a `cache` (an empty list), returns the memory and each layer's dictionary with its attention weights.
         """
-        x = self.embedding(ids, training=training)
+        x = self.embedding(ids)
         x = self.dropout(self.position(x), training=training)
         caches = []
         for layer in self.layers:
