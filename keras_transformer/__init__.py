@@ -21,6 +21,7 @@ _MODULES = {
     "layers.position": ["PositionalEncoding"],
     "models.decoder": ["decoder", "decoder_layer"],
     "models.encoder": ["encoder", "encoder_layer"],
+    "models.packed": ["packed"],
     "models.transformer": ["transformer"],
     "run": ["Run"],
     "text.tokenizer": ["Tokenizer"],

@@ -5,6 +5,8 @@ import json
 
 from keras_transformer.errors import InputError
 
+PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -22,6 +24,7 @@ class Config:
         patience: Epochs without a better validation score before training stops; 0 never stops early.
         warmup_steps: Steps over which the learning rate rises (section 5.3).
         max_length: Tokens in a question or an answer, start and end included; longer pairs are not trained on.
+        precision: Of the matrix products: "float32", "bfloat16", "float16", or "auto" for the fastest that there is.
         seed: Seed of initial weights, dropout and order of the pairs.
     """
 
@@ -36,10 +39,15 @@ class Config:
     patience: int = 5
     warmup_steps: int = 4000
     max_length: int = 64
+    precision: str = "auto"
     seed: int = 0
 
     def __post_init__(self):
+        if self.precision not in PRECISIONS:
+            raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, not {self.precision!r}")
         for field in dataclasses.fields(self):
+            if field.type is str:
+                continue
             value = getattr(self, field.name)
             least = 0 if field.name in ("dropout", "patience", "seed") else 1
             whole = field.type is int

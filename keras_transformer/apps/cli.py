@@ -27,6 +27,7 @@ SETTINGS = {
     "patience": "epochs without a better validation score before stopping, 0 for never",
     "warmup_steps": "steps over which the learning rate rises (section 5.3)",
     "max_length": "tokens in a question or answer; longer pairs are left out",
+    "precision": "of the products: auto, float32, bfloat16 or float16",
 }
 """The settings of `Config` that `train` takes as options, and what they are."""
 

@@ -28,8 +28,8 @@ class TokenEmbedding(keras.layers.Layer):
         )
 
     def call(self, ids):
-        # The reshape changes nothing but the gradient: TensorFlow makes it dense, with a token's occurrences summed. Its
-        # sparse gradient would hand Adam each occurrence apart, and Σg² is not (Σg)².
+        # The reshape changes nothing but the gradient: TensorFlow makes it dense, with a token's occurrences summed.
+        # Its sparse gradient would hand Adam each occurrence apart, and Σg² is not (Σg)².
         table = ops.reshape(self.table, (self.vocab_size, self.d_model))
         return ops.cast(ops.take(table, ids, axis=0), self.compute_dtype) * self.d_model**0.5
 

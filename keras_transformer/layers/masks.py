@@ -32,6 +32,34 @@ def create_look_ahead_mask(x):
     return ops.maximum(ops.expand_dims(future, 1), create_padding_mask(x))
 
 
+def create_segment_mask(query_segments, key_segments):
+    """Hides what belongs to another text, where several texts share a row.
+
+    Args:
+        query_segments: The number of the text that each token belongs to, from 1; 0 for padding. Integer, shape
+            (batch, query length).
+        key_segments: The same of the keys, shape (batch, key length).
+
+    Returns:
+        float32 of shape (batch, 1, query length, key length): 1.0 where the two differ or the key is padding.
+    """
+    other = ops.not_equal(ops.expand_dims(query_segments, 2), ops.expand_dims(key_segments, 1))
+    return ops.maximum(ops.expand_dims(ops.cast(other, "float32"), 1), create_padding_mask(key_segments))
+
+
+def positions_in_segments(segments):
+    """Where each token stands in its own text, from 0: the number of tokens of that text before it.
+
+    Args:
+        segments: As in `create_segment_mask`, shape (batch, length); the tokens of a text stand side by side.
+
+    Returns:
+        int32 of shape (batch, length).
+    """
+    same = ops.equal(ops.expand_dims(segments, 2), ops.expand_dims(segments, 1))
+    return ops.sum(ops.tril(ops.cast(same, "int32"), k=-1), axis=2)
+
+
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class PaddingMask(keras.layers.Layer):
     """`create_padding_mask` as a layer: (batch, length) -> (batch, 1, 1, length)."""
@@ -46,3 +74,19 @@ class LookAheadMask(keras.layers.Layer):
 
     def call(self, x):
         return create_look_ahead_mask(x)
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class SegmentMask(keras.layers.Layer):
+    """`create_segment_mask` as a layer: (batch, query length), (batch, key length) -> (batch, 1, query, key length)."""
+
+    def call(self, query_segments, key_segments):
+        return create_segment_mask(query_segments, key_segments)
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class PositionsInSegments(keras.layers.Layer):
+    """`positions_in_segments` as a layer: (batch, length) -> (batch, length)."""
+
+    def call(self, segments):
+        return positions_in_segments(segments)

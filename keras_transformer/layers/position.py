@@ -10,15 +10,15 @@ def positional_encoding(positions, d_model):
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same angle (section 3.5).
 
     Args:
-        positions: Positions, any numeric dtype, shape (length,).
+        positions: Positions, any numeric dtype, shape (length,) or (batch, length).
         d_model: Width of the encoding; sines stand on even and cosines on odd indices.
 
     Returns:
-        float32 of shape (length, d_model).
+        float32 of the shape of `positions` with `d_model` behind it.
     """
     depth = ops.arange(d_model)
     rate = ops.power(10000.0, -ops.cast(2 * (depth // 2), "float32") / d_model)
-    angle = ops.expand_dims(ops.cast(positions, "float32"), 1) * rate
+    angle = ops.expand_dims(ops.cast(positions, "float32"), -1) * rate
     return ops.where(ops.equal(depth % 2, 0), ops.sin(angle), ops.cos(angle))
 
 
@@ -43,12 +43,13 @@ class PositionalEncoding(keras.layers.Layer):
         """The first `position` rows as float32 of shape (1, position, d_model)."""
         return ops.expand_dims(positional_encoding(ops.arange(self.position), self.d_model), 0)
 
-    def call(self, inputs, index=0):
-        """Adds the encoding of the positions index, index + 1 and so on."""
-        positions = ops.arange(ops.shape(inputs)[1]) + index
+    def call(self, inputs, positions=None):
+        """Adds the encoding of `positions`, (length,) or (batch, length); by default 0, 1, 2 and so on."""
+        if positions is None:
+            positions = ops.arange(ops.shape(inputs)[1])
         return inputs + ops.cast(positional_encoding(positions, self.d_model), inputs.dtype)
 
-    def compute_output_shape(self, inputs_shape):
+    def compute_output_shape(self, inputs_shape, positions_shape=None):
         return inputs_shape
 
     def get_config(self):

@@ -105,28 +105,30 @@ class Decoder(keras.layers.Layer):
             DecoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
         ]
 
-    def build(self, ids_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None):
+    def build(self, ids_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None, positions_shape=None):
         self.embedding.build(ids_shape)
         for layer in self.layers:
             layer.build((*ids_shape, self.sizes["d_model"]), memory_shape)
 
-    def call(self, ids, memory, look_ahead_mask, padding_mask, cache=None, index=None, training=None):
+    def call(self, ids, memory, look_ahead_mask, padding_mask, positions=None, cache=None, index=None, training=None):
         """Maps ids (batch, length) to (batch, length, d_model).
 
         Args:
             ids: Token ids of the answer so far.
             memory: The encoder's output, (batch, memory length, d_model).
             look_ahead_mask: (batch, 1, length, rows), 1 = hide.
-            padding_mask: Of the memory, (batch, 1, 1, memory length), 1 = hide.
+            padding_mask: Of the memory, (batch, 1, 1 or length, memory length), 1 = hide.
+            positions: Where each token stands in its text, (batch, length); by default 0, 1, 2 and so on.
             cache: None for the whole pass, or `start_cache(…)` and then what the last step returned.
-            index: With a cache, the position of the first column of `ids`.
+            index: With a cache, the position of the one column of `ids`.
             training: Whether dropout is active.
 
         Returns:
             The output; with a cache, that and the cache to hand to the next step.
         """
-        x = self.embedding(ids)
-        x = self.position(x, index=0 if index is None else index)
+        if index is not None:
+            positions = ops.reshape(index, (1,))
+        x = self.position(self.embedding(ids), positions)
         x = self.dropout(x, training=training)
         caches = []
         for i, layer in enumerate(self.layers):

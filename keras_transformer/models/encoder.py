@@ -80,18 +80,26 @@ class Encoder(keras.layers.Layer):
             EncoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
         ]
 
-    def build(self, ids_shape, padding_mask_shape=None):
+    def build(self, ids_shape, padding_mask_shape=None, positions_shape=None):
         self.embedding.build(ids_shape)
         for layer in self.layers:
             layer.build((*ids_shape, self.sizes["d_model"]))
 
-    def call(self, ids, padding_mask, cache=None, training=None):
-        """Maps ids (batch, length) to the memory (batch, length, d_model); `padding_mask` is (batch, 1, 1, length).
+    def call(self, ids, padding_mask, positions=None, cache=None, training=None):
+        """Maps ids (batch, length) to the memory (batch, length, d_model).
 
-        With a `cache` (an empty list), returns the memory and each layer's dictionary with its attention weights.
+        Args:
+            ids: Token ids of the question.
+            padding_mask: (batch, 1, 1 or length, length), 1 = hide.
+            positions: Where each token stands in its text, (batch, length); by default 0, 1, 2 and so on.
+            cache: None, or an empty list for the attention weights.
+            training: Whether dropout is active.
+
+        Returns:
+            The memory; with a cache, that and each layer's dictionary with its attention weights.
         """
-        x = self.embedding(ids)
-        x = self.dropout(self.position(x), training=training)
+        x = self.position(self.embedding(ids), positions)
+        x = self.dropout(x, training=training)
         caches = []
         for layer in self.layers:
             x = layer(x, padding_mask, cache=None if cache is None else {}, training=training)
@@ -100,7 +108,7 @@ class Encoder(keras.layers.Layer):
                 caches.append(seen)
         return x if cache is None else (x, caches)
 
-    def compute_output_shape(self, ids_shape, padding_mask_shape=None):
+    def compute_output_shape(self, ids_shape, *other_shapes):
         return (*ids_shape, self.sizes["d_model"])
 
     def get_config(self):

@@ -1,4 +1,4 @@
-"""A moving average of the weights: what is validated and kept is steadier than the weights of any one step.
+"""Adam with a moving average of the weights: what is validated and kept is steadier than the weights of any one step.
 
 The paper averages its last checkpoints (section 6.1); this does the same as training goes on.
 """
@@ -12,7 +12,23 @@ MOMENTUM = 0.99  # The average reaches back over about 100 steps.
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class AveragingAdam(keras.optimizers.Adam):
-    """Adam that keeps the average beside the weights, and does not put it in their place when `fit` ends."""
+    """Adam that keeps the average beside the weights, and does not put it in their place when `fit` ends.
+
+    TensorFlow compiles its update, which then passes over the weights and moments once instead of once an operation.
+    """
+
+    def apply(self, grads, trainable_variables=None):
+        """One update of all weights."""
+        update = super().apply
+        if keras.backend.backend() != "tensorflow":
+            return update(grads, trainable_variables)
+        import tensorflow as tf
+
+        @tf.function(jit_compile=True)
+        def compiled(grads):
+            update(grads, trainable_variables)  # Not an argument: TensorFlow would take the variables for arrays.
+
+        return compiled(list(grads))
 
     def finalize_variable_values(self, var_list):
         """Leaves the weights as they are, so that a further `fit` goes on from them."""
@@ -40,6 +56,7 @@ class AveragedWeights(keras.callbacks.Callback):
     def swap(self):
         """Exchanges the weights and their average."""
         optimizer = self.model.optimizer
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # float16 wraps it to scale the loss.
         for variable, average in zip(self.model.trainable_variables, optimizer._model_variables_moving_average):
             kept = keras.ops.convert_to_numpy(variable).copy()
             variable.assign(average)

@@ -10,6 +10,7 @@ import keras
 import pandas as pd
 
 from keras_transformer.run import METRICS, write_atomically
+from keras_transformer.text.normalize import normalize
 from keras_transformer.training.checkpoint import restore, save_checkpoint
 
 SCORE = "val_bits_per_char"
@@ -65,13 +66,13 @@ class BitsPerCharacter(keras.callbacks.Callback):
     """Adds the validation score that does not depend on the tokenizer, so that runs and programs compare.
 
     Args:
-        tokens: Answer tokens of the validation pairs, end tokens included.
-        characters: Characters of their answers.
+        validation: The `EncodedPairs` of the validation.
     """
 
-    def __init__(self, tokens, characters):
+    def __init__(self, validation):
         super().__init__()
-        self.tokens_per_character = tokens / characters
+        characters = sum(map(len, map(normalize, validation.pairs["answer"])))
+        self.tokens_per_character = validation.tokens / characters
 
     def on_epoch_end(self, epoch, logs=None):
         logs[SCORE] = logs["val_loss"] / math.log(2) * self.tokens_per_character

@@ -1,36 +1,56 @@
-"""Which device the training will run on, in words."""
+"""Which devices the training will run on."""
 
+import dataclasses
 import os
 
 import keras
 
 
-def describe_device():
-    """The device that Keras' backend computes on, for example "CPU (2 cores; tensorflow)"."""
-    backend = keras.backend.backend()
-    gpus = {"tensorflow": tensorflow_gpus, "jax": jax_gpus, "torch": torch_gpus}[backend]()
-    if gpus:
-        return f"GPU ({', '.join(gpus)}; {backend})"
-    return f"CPU ({os.cpu_count()} cores; {backend})"
+@dataclasses.dataclass(frozen=True)
+class Devices:
+    """The devices that Keras' backend computes on.
+
+    Attributes:
+        gpus: Names of the GPUs; none on a CPU.
+        compute_capability: The lowest of theirs as (major, minor); (0, 0) if unknown or none.
+    """
+
+    gpus: tuple = ()
+    compute_capability: tuple = (0, 0)
+
+    def __str__(self):
+        backend = keras.backend.backend()
+        if self.gpus:
+            return f"GPU ({', '.join(self.gpus)}; {backend})"
+        return f"CPU ({os.cpu_count()} cores; {backend})"
+
+
+def find_devices():
+    """The `Devices` there are."""
+    found = {"tensorflow": tensorflow_gpus, "jax": jax_gpus, "torch": torch_gpus}[keras.backend.backend()]()
+    return Devices(tuple(name for name, _ in found), min((capability for _, capability in found), default=(0, 0)))
 
 
 def tensorflow_gpus():
-    """Names of the GPUs that TensorFlow sees."""
+    """Names and compute capabilities of the GPUs that TensorFlow sees."""
     import tensorflow as tf
 
     devices = tf.config.list_physical_devices("GPU")
-    return [tf.config.experimental.get_device_details(device).get("device_name", device.name) for device in devices]
+    details = [tf.config.experimental.get_device_details(device) for device in devices]
+    return [(about.get("device_name", "GPU"), about.get("compute_capability", (0, 0))) for about in details]
 
 
 def jax_gpus():
-    """Names of the GPUs that JAX sees."""
+    """Names and compute capabilities of the GPUs that JAX sees."""
     import jax
 
-    return [device.device_kind for device in jax.devices() if device.platform != "cpu"]
+    devices = [device for device in jax.devices() if device.platform == "gpu"]
+    return [(device.device_kind, tuple(map(int, device.compute_capability.split(".")))) for device in devices]
 
 
 def torch_gpus():
-    """Names of the GPUs that PyTorch sees."""
+    """Names and compute capabilities of the GPUs that PyTorch sees."""
     import torch
 
-    return [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    numbers = range(torch.cuda.device_count())
+    return [(torch.cuda.get_device_name(i), torch.cuda.get_device_capability(i)) for i in numbers]

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from keras_transformer import CorpusWarning, InputError, Tokenizer, load_pairs, make_dataset
-from keras_transformer.data.pipeline import Batches, by_length
 from keras_transformer.data.split import split_pairs
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -51,7 +50,7 @@ def test_a_batch_is_questions_answers_and_the_answers_one_step_on():
 
 def test_every_pair_comes_once_an_epoch(pairs, tokenizer):
     dataset = make_dataset(pairs, tokenizer, batch_size=50)
-    assert len(dataset) == len(list(dataset)) == 35
+    assert len(dataset) == len(list(dataset)) == 37
     assert sorted(decoded(dataset, tokenizer)) == sorted(zip(pairs["question"], pairs["answer"]))
 
 
@@ -67,15 +66,6 @@ def test_every_epoch_has_its_own_order_and_the_seed_fixes_it(pairs, tokenizer):
 def test_without_shuffling_every_epoch_is_the_same(pairs, tokenizer):
     dataset = make_dataset(pairs, tokenizer, shuffle=False)
     assert decoded(dataset, tokenizer) == decoded(dataset, tokenizer)
-
-
-def test_a_training_can_go_on_at_any_step(pairs, tokenizer):
-    batches = Batches(pairs, tokenizer, batch_size=64, seed=1)
-    step = len(batches) + 7
-    whole = [batch for _, batch in zip(range(step + 3), batches.from_step(0))]
-    for (inputs, targets), (late_inputs, late_targets) in zip(whole[step:], batches.from_step(step)):
-        np.testing.assert_array_equal(inputs["inputs"], late_inputs["inputs"])
-        np.testing.assert_array_equal(targets, late_targets)
 
 
 def test_nine_tenths_of_a_batch_are_real_tokens(pairs, tokenizer):
@@ -103,7 +93,8 @@ def test_nothing_left_is_an_error(tokenizer):
         make_dataset(pairs, tokenizer, max_length=10)
 
 
-def test_similar_lengths_stand_side_by_side():
-    # (answer, question): bands of answers 2-3 and 4-5; questions fall in the odd band, rise in the even one.
-    lengths = np.array([(4, 9), (2, 3), (5, 1), (3, 8), (2, 5)])
-    assert lengths[by_length(lengths)].tolist() == [[3, 8], [2, 5], [2, 3], [5, 1], [4, 9]]
+def test_packed_rows_hold_several_pairs_in_one_shape(pairs, tokenizer):
+    dataset = make_dataset(pairs, tokenizer, batch_size=32, packed=True)
+    shapes = [{tuple(inputs[name].shape) for inputs, _ in dataset} for name in ("inputs", "dec_inputs")]
+    assert shapes == [{(11, 32)}, {(11, 64)}]
+    assert real_share(dataset) > 0.9

@@ -3,7 +3,16 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_transformer.layers.masks import LookAheadMask, PaddingMask, create_look_ahead_mask, create_padding_mask
+from keras_transformer.layers.masks import (
+    LookAheadMask,
+    PaddingMask,
+    PositionsInSegments,
+    SegmentMask,
+    create_look_ahead_mask,
+    create_padding_mask,
+    create_segment_mask,
+    positions_in_segments,
+)
 
 
 def test_padding_mask_is_one_where_the_id_is_zero():
@@ -77,3 +86,26 @@ def test_masks_of_symbolic_inputs(make, function, shape, length):
     ids = np.array([[4, 5, 6, 0], [0, 1, 0, 2]])
     values = keras.Model(inputs, mask)(ids)
     np.testing.assert_array_equal(ops.convert_to_numpy(values), ops.convert_to_numpy(function(ids)))
+
+
+def test_segments_see_themselves_alone_and_no_padding():
+    mask = create_segment_mask(np.array([[1, 1, 2, 0]]), np.array([[1, 2, 2, 0]]))
+    assert ops.convert_to_numpy(mask).tolist() == [
+        [[[0, 1, 1, 1], [0, 1, 1, 1], [1, 0, 0, 1], [1, 1, 1, 1]]]  # The last query is padding: it sees nothing.
+    ]
+
+
+def test_positions_are_counted_in_each_segment():
+    assert ops.convert_to_numpy(positions_in_segments(np.array([[1, 1, 1, 2, 2, 3, 0]])))[0, :6].tolist() == [
+        0, 1, 2, 0, 1, 0
+    ]  # fmt: skip
+
+
+def test_segment_layers_equal_the_functions():
+    query, key = np.array([[1, 1, 2]]), np.array([[1, 2, 0, 0]])
+    np.testing.assert_array_equal(
+        ops.convert_to_numpy(SegmentMask()(query, key)), ops.convert_to_numpy(create_segment_mask(query, key))
+    )
+    np.testing.assert_array_equal(
+        ops.convert_to_numpy(PositionsInSegments()(query)), ops.convert_to_numpy(positions_in_segments(query))
+    )

@@ -58,11 +58,12 @@ def test_an_odd_width_ends_with_a_sine():
     np.testing.assert_allclose(table(2, 3)[1], [np.sin(1), np.cos(1), np.sin(10000 ** (-2 / 3))], atol=1e-6)
 
 
-@pytest.mark.parametrize("index", [3, np.int32(3), ops.convert_to_tensor(3, "int32")])
-def test_index_is_the_position_of_the_first_row(index):
-    layer = PositionalEncoding(50, 8)
-    output = layer(np.zeros((1, 4, 8), "float32"), index=index)
-    np.testing.assert_array_equal(ops.convert_to_numpy(output)[0], table(50, 8)[3:7])
+def test_positions_may_be_given_for_all_rows_or_for_each():
+    layer, rows = PositionalEncoding(50, 8), table(50, 8)
+    one = ops.convert_to_numpy(layer(np.zeros((1, 4, 8), "float32"), positions=np.arange(3, 7)))
+    np.testing.assert_array_equal(one[0], rows[3:7])
+    each = ops.convert_to_numpy(layer(np.zeros((2, 3, 8), "float32"), positions=np.array([[0, 1, 0], [5, 6, 7]])))
+    np.testing.assert_array_equal(each, [rows[[0, 1, 0]], rows[5:8]])
 
 
 def test_symbolic_length():

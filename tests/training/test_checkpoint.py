@@ -19,7 +19,7 @@ def run(tmp_path):
 def batches(number):
     random = np.random.default_rng(number)
     ids = random.integers(4, 250, (6, 5))
-    return {"inputs": ids, "dec_inputs": ids}, ids
+    return {"inputs": ids, "segments": np.ones_like(ids), "dec_inputs": ids, "dec_segments": np.ones_like(ids)}, ids
 
 
 def arrays(model):

@@ -16,7 +16,7 @@ from keras_transformer.training.trainer import compiled_model
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
-    warmup_steps=50, max_length=16,
+    warmup_steps=50, max_length=16, precision="float32",
 )  # fmt: skip
 
 
@@ -78,6 +78,14 @@ def test_the_kept_weights_have_the_reported_score(trained, pairs):
         bits -= sum(log_probabilities[i, token] for i, token in enumerate(target)) / math.log(2)
         characters += len(answer)
     assert bits / characters == pytest.approx(summary["val_bits_per_char"], rel=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_half_precision_trains_to_the_same_scores(trained, pairs, tmp_path, precision):
+    summary = train(pairs, tmp_path / "run", TINY.replace(precision=precision))
+    assert summary["val_bits_per_char"] == pytest.approx(trained[1]["val_bits_per_char"], rel=0.02)
+    weights = Run(tmp_path / "run").load_model().weights
+    assert {weight.dtype for weight in weights} == {"float32"}
 
 
 def test_a_finished_run_is_left_as_it_is(trained, pairs):
@@ -176,8 +184,8 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, t
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
     before = (tmp_path / "run/weights.safetensors").read_bytes()
 
-    def poisoned(run, tokens_per_batch):
-        model = compiled_model(run, tokens_per_batch)
+    def poisoned(run, *others):
+        model = compiled_model(run, *others)
         build = around.Keeper.on_epoch_begin
 
         def poison(self, epoch, logs=None):

@@ -1,0 +1,112 @@
+"""Batches of packed rows: several pairs a row, random ones, in one shape for the whole training.
+
+One shape is compiled once, and hardly any of it is padding; and since the pairs of a row have nothing in common, it
+learns better than from batches of similar lengths.
+"""
+
+import functools
+
+import numpy as np
+
+from keras_transformer.data.batches import Batches
+
+WIDTH = 64  # Tokens that a row holds of the longer side, or as many as its longest text has.
+POOL = 4096  # Pairs that are packed together; more would fill the rows no better.
+
+
+class PackedRows(Batches):
+    """Batches for a `packed()` model: each row holds several questions, and at the same place their answers.
+
+    The pairs of a row stay together; the order of the rows changes. The last batch of an epoch is filled up with rows
+    of padding.
+
+    Args:
+        encoded: The `EncodedPairs`.
+        batch_size: Pairs in a batch, on average.
+        batch_tokens: Question and answer tokens in a batch, on average, instead of `batch_size`; 0 for the latter.
+        shuffle: Whether the order of the rows changes from epoch to epoch.
+        seed: Seed of the packing and of that order.
+    """
+
+    inputs = ("inputs", "segments", "dec_inputs", "dec_segments")
+
+    def __init__(self, encoded, batch_size, batch_tokens=0, shuffle=True, seed=0):
+        self.encoded, self.seed, self.repeats = encoded, seed, not shuffle
+        lengths = encoded.lengths
+        widths = choose_widths(lengths)
+        packed = pack(lengths, widths, np.random.default_rng(seed))
+        share = batch_tokens / lengths.sum() if batch_tokens else batch_size / len(encoded)
+        self.rows, self.rows_per_batch = len(packed), min(max(1, round(len(packed) * share)), len(packed))
+        self.arrays = lay_out(encoded, packed, widths)
+        self.shapes = tuple((self.rows_per_batch, array.shape[1]) for array in self.arrays)
+        self._order = functools.lru_cache(maxsize=2)(self._plan)
+
+    def __len__(self):
+        return -(-self.rows // self.rows_per_batch)
+
+    def _plan(self, epoch):
+        """The order of the rows in an epoch."""
+        if self.repeats:
+            return np.arange(self.rows)
+        return np.random.default_rng((self.seed, epoch)).permutation(self.rows)
+
+    def at(self, step):
+        epoch, index = divmod(int(step), len(self))
+        order = self._order(epoch)[index * self.rows_per_batch :][: self.rows_per_batch]
+        missing = self.rows_per_batch - len(order)
+        return tuple(np.pad(array[order], ((0, missing), (0, 0))) for array in self.arrays)
+
+
+def choose_widths(lengths):
+    """How many tokens a row holds of questions and of answers, so that both sides are full at about the same time.
+
+    Args:
+        lengths: Token counts (pairs, 2).
+
+    Returns:
+        Integers (2,): multiples of 8, none below the longest text of its side.
+    """
+    means = lengths.mean(axis=0)
+    wanted = np.maximum(WIDTH * means / means.max(), lengths.max(axis=0))
+    return (8 * np.ceil(wanted / 8)).astype(int)
+
+
+def pack(lengths, widths, random):
+    """Puts pairs into rows, each into the first row that has room for both its texts.
+
+    Args:
+        lengths: Token counts (pairs, 2), none above `widths`.
+        widths: Tokens that a row holds of each side, (2,).
+        random: NumPy generator of the order in which the pairs come.
+
+    Returns:
+        For each row an array of the numbers of its pairs.
+    """
+    order, rows = random.permutation(len(lengths)), []
+    for i in range(0, len(order), POOL):
+        pool = order[i : i + POOL]
+        room, opened = np.tile(widths, (len(pool), 1)), []
+        for pair in pool:
+            fits = (room[: len(opened)] >= lengths[pair]).all(axis=1)
+            row = int(fits.argmax()) if fits.any() else len(opened)
+            if row == len(opened):
+                opened.append([])
+            opened[row].append(pair)
+            room[row] -= lengths[pair]
+        rows += opened
+    return rows
+
+
+def lay_out(encoded, packed, widths):
+    """The rows as arrays, int32 (rows, width), 0 for padding: the four inputs and the targets."""
+    inputs, segments = np.zeros((2, len(packed), widths[0]), "int32")
+    dec_inputs, dec_segments, targets = np.zeros((3, len(packed), widths[1]), "int32")
+    for row, pairs in enumerate(packed):
+        asked = answered = 0
+        for segment, pair in enumerate(pairs, 1):
+            question, answer = encoded.questions[pair], encoded.answers[pair]
+            there, here = slice(asked, asked + len(question)), slice(answered, answered + len(answer) - 1)
+            inputs[row, there], segments[row, there] = question, segment
+            dec_inputs[row, here], dec_segments[row, here], targets[row, here] = answer[:-1], segment, answer[1:]
+            asked, answered = there.stop, here.stop
+    return inputs, segments, dec_inputs, dec_segments, targets
