@@ -28,7 +28,7 @@ from keras_transformer.errors import InputError
 from keras_transformer.models.transformer import transformer
 from keras_transformer.text.tokenizer import Tokenizer
 
-FORMAT = 1  # Of the run folder; raised when an older reader could no longer make sense of it.
+FORMAT = 2  # Of the run folder; raised when an older reader could no longer make sense of it.
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.model", "weights.safetensors"
 CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
 

@@ -57,7 +57,7 @@ def edit_config(path, **changes):
         (lambda path: (path / "config.json").write_text("{"), r"config\.json: damaged"),
         (lambda path: (path / "config.json").write_text("[]"), r"config\.json: damaged"),
         (lambda path: edit_config(path, config=5), r"config\.json: damaged: its parts are no objects"),
-        (lambda path: edit_config(path, format=99), r"config\.json: a run of format 99; this version reads format 1"),
+        (lambda path: edit_config(path, format=99), r"config\.json: a run of format 99; this version reads format 2"),
         (lambda path: edit_config(path, config={"d_modle": 8}), r"config\.json: unknown setting d_modle"),
         (lambda path: edit_config(path, config={"d_model": 16}), r"weights\.safetensors: no weights of shape"),
         (lambda path: (path / "tokenizer.model").unlink(), r"tokenizer\.model: missing; the run is incomplete"),

@@ -82,10 +82,9 @@ class DecoderLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Decoder(keras.layers.Layer):
-    """Embedding, positional encoding and dropout, then `num_layers` decoder layers (section 3.1).
+    """Positional encoding and dropout, then `num_layers` decoder layers (section 3.1).
 
     Args:
-        vocab_size: Number of token ids.
         num_layers: Number of layers (N in the paper).
         dff: Inner width of the feed-forward networks.
         d_model: Width of the output.
@@ -93,34 +92,32 @@ class Decoder(keras.layers.Layer):
         dropout: Dropout rate.
     """
 
-    def __init__(self, vocab_size, num_layers, dff, d_model, num_heads, dropout, **kwargs):
+    def __init__(self, num_layers, dff, d_model, num_heads, dropout, **kwargs):
         super().__init__(**kwargs)
-        self.sizes = {"vocab_size": vocab_size, "num_layers": num_layers, "dff": dff}
-        self.sizes |= {"d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        self.sizes = {"num_layers": num_layers, "dff": dff, "d_model": d_model}
+        self.sizes |= {"num_heads": num_heads, "dropout": dropout}
         policy = self.dtype_policy
-        self.embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=policy)
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
             DecoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
         ]
 
-    def build(self, ids_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None, positions_shape=None):
-        self.embedding.build(ids_shape)
+    def build(self, x_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None, positions_shape=None):
         for layer in self.layers:
-            layer.build((*ids_shape, self.sizes["d_model"]), memory_shape)
+            layer.build(x_shape, memory_shape)
 
-    def call(self, ids, memory, look_ahead_mask, padding_mask, positions=None, cache=None, index=None, training=None):
-        """Maps ids (batch, length) to (batch, length, d_model).
+    def call(self, x, memory, look_ahead_mask, padding_mask, positions=None, cache=None, index=None, training=None):
+        """Maps embeddings (batch, length, d_model) to the same shape.
 
         Args:
-            ids: Token ids of the answer so far.
+            x: Embeddings of the answer so far.
             memory: The encoder's output, (batch, memory length, d_model).
             look_ahead_mask: (batch, 1, length, rows), 1 = hide.
             padding_mask: Of the memory, (batch, 1, 1 or length, memory length), 1 = hide.
             positions: Where each token stands in its text, (batch, length); by default 0, 1, 2 and so on.
             cache: None for the whole pass, or `start_cache(…)` and then what the last step returned.
-            index: With a cache, the position of the one column of `ids`.
+            index: With a cache, the position of the one column of `x`.
             training: Whether dropout is active.
 
         Returns:
@@ -128,8 +125,7 @@ class Decoder(keras.layers.Layer):
         """
         if index is not None:
             positions = ops.reshape(index, (1,))
-        x = self.position(self.embedding(ids), positions)
-        x = self.dropout(x, training=training)
+        x = self.dropout(self.position(x, positions), training=training)
         caches = []
         for i, layer in enumerate(self.layers):
             layer_cache = None if cache is None else cache[i]
@@ -151,8 +147,8 @@ class Decoder(keras.layers.Layer):
         """
         return [layer_start_cache(layer, memory, rows) for layer in self.layers]
 
-    def compute_output_shape(self, ids_shape, *other_shapes):
-        return (*ids_shape, self.sizes["d_model"])
+    def compute_output_shape(self, x_shape, *other_shapes):
+        return x_shape
 
     def get_config(self):
         return {**super().get_config(), **self.sizes}
@@ -215,6 +211,7 @@ def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="deco
     memory = keras.Input((None, d_model), name="encoder_outputs")
     look_ahead_mask = keras.Input((1, None, None), name="look_ahead_mask")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
-    stack = Decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder")
-    outputs = stack(inputs, memory, look_ahead_mask, padding_mask)
+    x = TokenEmbedding(vocab_size, d_model, name="embedding")(inputs)
+    stack = Decoder(num_layers, dff, d_model, num_heads, dropout, name="decoder")
+    outputs = stack(x, memory, look_ahead_mask, padding_mask)
     return keras.Model([inputs, memory, look_ahead_mask, padding_mask], outputs, name=name)

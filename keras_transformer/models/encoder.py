@@ -57,10 +57,9 @@ class EncoderLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Encoder(keras.layers.Layer):
-    """Embedding, positional encoding and dropout, then `num_layers` encoder layers (section 3.1).
+    """Positional encoding and dropout, then `num_layers` encoder layers (section 3.1).
 
     Args:
-        vocab_size: Number of token ids.
         num_layers: Number of layers (N in the paper).
         dff: Inner width of the feed-forward networks.
         d_model: Width of the output.
@@ -68,28 +67,26 @@ class Encoder(keras.layers.Layer):
         dropout: Dropout rate.
     """
 
-    def __init__(self, vocab_size, num_layers, dff, d_model, num_heads, dropout, **kwargs):
+    def __init__(self, num_layers, dff, d_model, num_heads, dropout, **kwargs):
         super().__init__(**kwargs)
-        self.sizes = {"vocab_size": vocab_size, "num_layers": num_layers, "dff": dff}
-        self.sizes |= {"d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        self.sizes = {"num_layers": num_layers, "dff": dff, "d_model": d_model}
+        self.sizes |= {"num_heads": num_heads, "dropout": dropout}
         policy = self.dtype_policy
-        self.embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=policy)
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
             EncoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
         ]
 
-    def build(self, ids_shape, padding_mask_shape=None, positions_shape=None):
-        self.embedding.build(ids_shape)
+    def build(self, x_shape, padding_mask_shape=None, positions_shape=None):
         for layer in self.layers:
-            layer.build((*ids_shape, self.sizes["d_model"]))
+            layer.build(x_shape)
 
-    def call(self, ids, padding_mask, positions=None, cache=None, training=None):
-        """Maps ids (batch, length) to the memory (batch, length, d_model).
+    def call(self, x, padding_mask, positions=None, cache=None, training=None):
+        """Maps embeddings (batch, length, d_model) to the memory, of the same shape.
 
         Args:
-            ids: Token ids of the question.
+            x: Embeddings of the question's tokens.
             padding_mask: (batch, 1, 1 or length, length), 1 = hide.
             positions: Where each token stands in its text, (batch, length); by default 0, 1, 2 and so on.
             cache: None, or an empty list for the attention weights.
@@ -98,8 +95,7 @@ class Encoder(keras.layers.Layer):
         Returns:
             The memory; with a cache, that and each layer's dictionary with its attention weights.
         """
-        x = self.position(self.embedding(ids), positions)
-        x = self.dropout(x, training=training)
+        x = self.dropout(self.position(x, positions), training=training)
         caches = []
         for layer in self.layers:
             x = layer(x, padding_mask, cache=None if cache is None else {}, training=training)
@@ -108,8 +104,8 @@ class Encoder(keras.layers.Layer):
                 caches.append(seen)
         return x if cache is None else (x, caches)
 
-    def compute_output_shape(self, ids_shape, *other_shapes):
-        return (*ids_shape, self.sizes["d_model"])
+    def compute_output_shape(self, x_shape, *other_shapes):
+        return x_shape
 
     def get_config(self):
         return {**super().get_config(), **self.sizes}
@@ -151,5 +147,6 @@ def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="enco
     """
     inputs = keras.Input((None,), dtype="int32", name="inputs")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
-    stack = Encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder")
-    return keras.Model([inputs, padding_mask], stack(inputs, padding_mask), name=name)
+    x = TokenEmbedding(vocab_size, d_model, name="embedding")(inputs)
+    memory = Encoder(num_layers, dff, d_model, num_heads, dropout, name="encoder")(x, padding_mask)
+    return keras.Model([inputs, padding_mask], memory, name=name)

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_transformer.layers.masks import LookAheadMask, PositionsInSegments, SegmentMask
+from keras_transformer.models.transformer import parts_of
 
 
 def packed(model):
@@ -21,15 +22,19 @@ def packed(model):
         Output: logits (batch, answer length, vocab_size).
 
     Raises:
-        ValueError: If the model has not the layers "encoder", "decoder" and "outputs".
+        ValueError: If the model was not made by `transformer()`.
     """
-    encoder, decoder, outputs = map(model.get_layer, ("encoder", "decoder", "outputs"))
+    parts = parts_of(model)
     names = ("inputs", "segments", "dec_inputs", "dec_segments")
     inputs, segments, dec_inputs, dec_segments = (keras.Input((None,), dtype="int32", name=name) for name in names)
     position, mask = PositionsInSegments(name="positions"), SegmentMask(name="segment_mask")
-    memory = encoder(inputs, mask(segments, segments), positions=position(segments))
-    look_ahead_mask = ops.maximum(LookAheadMask(name="look_ahead_mask")(dec_inputs), mask(dec_segments, dec_segments))
-    decoded = decoder(
-        dec_inputs, memory, look_ahead_mask, mask(dec_segments, segments), positions=position(dec_segments)
+    padding_mask, own_mask = mask(segments, segments), mask(dec_segments, dec_segments)
+    memory = parts.encoder(parts.embed_source(inputs), padding_mask, positions=position(segments))
+    decoded = parts.decoder(
+        parts.embed_target(dec_inputs),
+        memory,
+        ops.maximum(LookAheadMask(name="look_ahead_mask")(dec_inputs), own_mask),
+        mask(dec_segments, segments),
+        positions=position(dec_segments),
     )
-    return keras.Model([inputs, segments, dec_inputs, dec_segments], outputs(decoded), name=model.name)
+    return keras.Model([inputs, segments, dec_inputs, dec_segments], parts.project(decoded), name=model.name)

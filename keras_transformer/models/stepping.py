@@ -3,6 +3,7 @@
 from keras import ops
 
 from keras_transformer.layers.masks import create_padding_mask
+from keras_transformer.models.transformer import parts_of
 
 
 class SteppingTransformer:
@@ -12,14 +13,11 @@ class SteppingTransformer:
         model: What `transformer()` returned, or the same loaded from a file.
 
     Raises:
-        ValueError: If the model has not the layers "encoder", "decoder" and "outputs".
+        ValueError: If the model was not made by `transformer()`.
     """
 
     def __init__(self, model):
-        try:
-            self.encoder, self.decoder, self.outputs = map(model.get_layer, ("encoder", "decoder", "outputs"))
-        except ValueError as error:
-            raise ValueError("only a model made by transformer() can be decoded a step at a time") from error
+        self.parts = parts_of(model)
 
     def start(self, inputs, rows):
         """Encodes the questions.
@@ -32,8 +30,8 @@ class SteppingTransformer:
             A dictionary of tensors to hand to `step`.
         """
         padding_mask = create_padding_mask(inputs)
-        memory = self.encoder(inputs, padding_mask, training=False)
-        return {"padding_mask": padding_mask, "layers": self.decoder.start_cache(memory, rows)}
+        memory = self.parts.encoder(self.parts.embed_source(inputs), padding_mask, training=False)
+        return {"padding_mask": padding_mask, "layers": self.parts.decoder.start_cache(memory, rows)}
 
     def step(self, ids, index, cache):
         """Reads one token of each answer.
@@ -49,11 +47,11 @@ class SteppingTransformer:
         rows = ops.shape(cache["layers"][0]["self_attention"]["key"])[2]
         # The rows after this position are not written yet.
         unwritten = ops.cast(ops.reshape(ops.arange(rows), (1, 1, 1, rows)) > index, "float32")
-        outputs, layers = self.decoder(
-            ops.expand_dims(ids, 1), None, unwritten, cache["padding_mask"],
+        outputs, layers = self.parts.decoder(
+            self.parts.embed_target(ops.expand_dims(ids, 1)), None, unwritten, cache["padding_mask"],
             cache=cache["layers"], index=index, training=False,
         )  # fmt: skip
-        logits = ops.cast(self.outputs(outputs)[:, 0], "float32")
+        logits = ops.cast(self.parts.project(outputs)[:, 0], "float32")
         return logits, {"padding_mask": cache["padding_mask"], "layers": [without_weights(layer) for layer in layers]}
 
 

@@ -1,13 +1,17 @@
-"""The Transformer (section 3, Figure 1): encoder, decoder, and the projection to the vocabulary."""
+"""The Transformer (section 3, Figure 1): embeddings, encoder, decoder, and the projection to the vocabulary."""
+
+import dataclasses
+import typing
 
 import keras
 
+from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.masks import LookAheadMask, PaddingMask
 from keras_transformer.models.decoder import Decoder
 from keras_transformer.models.encoder import Encoder
 
 
-def transformer(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer"):
+def transformer(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer", *, tie_embeddings=False):
     """The whole model: a question and the answer so far in, logits of each next token out.
 
     Args:
@@ -18,6 +22,7 @@ def transformer(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="
         num_heads: Attention heads (h).
         dropout: Dropout rate (P_drop).
         name: Name of the model.
+        tie_embeddings: Whether source, target and output projection share one matrix (section 3.4).
 
     Returns:
         A functional `keras.Model`. Inputs: "inputs" (batch, length) and "dec_inputs" (batch, answer length), int32, as
@@ -27,8 +32,54 @@ def transformer(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="
     dec_inputs = keras.Input((None,), dtype="int32", name="dec_inputs")
     padding_mask = PaddingMask(name="padding_mask")(inputs)
     look_ahead_mask = LookAheadMask(name="look_ahead_mask")(dec_inputs)
-    sizes = (vocab_size, num_layers, dff, d_model, num_heads, dropout)
-    memory = Encoder(*sizes, name="encoder")(inputs, padding_mask)
-    outputs = Decoder(*sizes, name="decoder")(dec_inputs, memory, look_ahead_mask, padding_mask)
-    logits = keras.layers.Dense(vocab_size, name="outputs")(outputs)
-    return keras.Model([inputs, dec_inputs], logits, name=name)
+    sizes = (num_layers, dff, d_model, num_heads, dropout)
+    parts = make_parts(vocab_size, d_model, sizes, tie_embeddings)
+    memory = parts.encoder(parts.embed_source(inputs), padding_mask)
+    outputs = parts.decoder(parts.embed_target(dec_inputs), memory, look_ahead_mask, padding_mask)
+    return keras.Model([inputs, dec_inputs], parts.project(outputs), name=name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """The parts of a Transformer, to be called one by one."""
+
+    embed_source: typing.Callable
+    encoder: Encoder
+    embed_target: typing.Callable
+    decoder: Decoder
+    project: typing.Callable
+
+    @classmethod
+    def tied(cls, embedding, encoder, decoder):
+        """Those of a model in which one embedding serves source, target and output."""
+        return cls(embedding, encoder, embedding, decoder, lambda x: embedding(x, reverse=True))
+
+
+def make_parts(vocab_size, d_model, sizes, tie_embeddings):
+    """New `Parts`; `sizes` are those of encoder and decoder."""
+    encoder, decoder = Encoder(*sizes, name="encoder"), Decoder(*sizes, name="decoder")
+    if tie_embeddings:
+        return Parts.tied(TokenEmbedding(vocab_size, d_model, name="embedding"), encoder, decoder)
+    return Parts(
+        TokenEmbedding(vocab_size, d_model, name="source_embedding"),
+        encoder,
+        TokenEmbedding(vocab_size, d_model, name="target_embedding"),
+        decoder,
+        keras.layers.Dense(vocab_size, name="outputs"),
+    )
+
+
+def parts_of(model):
+    """The `Parts` of a model made by `transformer()`, or of the same loaded from a file.
+
+    Raises:
+        ValueError: If the model has not their layers.
+    """
+    layers = {layer.name: layer for layer in model.layers}
+    try:
+        if "embedding" in layers:
+            return Parts.tied(*map(layers.__getitem__, ("embedding", "encoder", "decoder")))
+        names = ("source_embedding", "encoder", "target_embedding", "decoder", "outputs")
+        return Parts(*map(layers.__getitem__, names))
+    except KeyError as error:
+        raise ValueError(f"only a model made by transformer() has these parts; {model.name} has no {error}") from error

@@ -19,8 +19,8 @@ def model():
     keras.utils.set_random_seed(1)
     model = transformer(30, 2, 32, 16, 4, 0.1)
     # Wide embeddings make an untrained model decided about its tokens, and the end rare.
-    for name in ("encoder", "decoder"):
-        model.get_layer(name).embedding.table.assign(np.random.default_rng(0).normal(0, 1, (30, 16)))
+    for name in ("source_embedding", "target_embedding"):
+        model.get_layer(name).table.assign(np.random.default_rng(0).normal(0, 1, (30, 16)))
     return model
 
 

@@ -15,19 +15,15 @@ def embedding_of_table():
     return layer
 
 
-@pytest.mark.parametrize("training", [False, True])
-def test_rows_are_looked_up_and_multiplied_by_the_root_of_the_width(training):
-    output = embedding_of_table()(np.array([[1, 2], [0, 1]]), training=training)
+def test_rows_are_looked_up_and_multiplied_by_the_root_of_the_width():
+    output = embedding_of_table()(np.array([[1, 2], [0, 1]]))
     expected = [[[2, 4, 6, 8], [-2, 0, 2, 0]], [[0, 0, 0, 0], [2, 4, 6, 8]]]  # √4 = 2
     np.testing.assert_array_equal(ops.convert_to_numpy(output), expected)
 
 
-def test_training_and_inference_give_equal_numbers():
-    layer = TokenEmbedding(50, 12)  # √12 is no power of two, so rounding would show.
-    ids = np.random.default_rng(0).integers(0, 50, (3, 7))
-    np.testing.assert_array_equal(
-        ops.convert_to_numpy(layer(ids, training=True)), ops.convert_to_numpy(layer(ids, training=False))
-    )
+def test_in_reverse_a_vector_gets_its_product_with_every_row():
+    logits = embedding_of_table()(np.array([[[1, 0, 0, 1]]], "float32"), reverse=True)
+    np.testing.assert_array_equal(ops.convert_to_numpy(logits), [[[0, 5, -1]]])  # 1 + 4, and −1 + 0.
 
 
 def test_embeddings_start_with_unit_variance():

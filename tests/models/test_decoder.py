@@ -81,37 +81,32 @@ def test_layer_with_a_cache_returns_its_attention_weights():
     np.testing.assert_array_equal(cross > 0, np.broadcast_to(PADDING == 0, cross.shape))
 
 
-def test_without_layers_the_stack_embeds_and_adds_positions():
-    stack = Decoder(vocab_size=3, num_layers=0, dff=1, d_model=4, num_heads=1, dropout=0.5)
+def test_without_layers_the_stack_adds_positions():
+    stack = Decoder(num_layers=0, dff=1, d_model=4, num_heads=1, dropout=0.5)
     memory, mask = np.zeros((1, 1, 4), "float32"), np.zeros((1, 1, 1, 1), "float32")
-    stack.build((None, None), memory.shape)
-    stack.set_weights([np.array([[0, 0, 0, 0], [1, 2, 3, 4], [-1, 0, 1, 0]])])
-    output = stack(np.array([[1, 2]]), memory, mask, mask)
-    # √4 · [1, 2, 3, 4] + [0, 1, 0, 1], then √4 · [−1, 0, 1, 0] + [sin 1, cos 1, sin 0.01, cos 0.01]
+    output = stack(np.array([[[2, 4, 6, 8], [-2, 0, 2, 0]]], "float32"), memory, mask, mask)
+    # [2, 4, 6, 8] + [0, 1, 0, 1], then [−2, 0, 2, 0] + [sin 1, cos 1, sin 0.01, cos 0.01]
     expected = [[[2, 5, 6, 9], [-2 + np.sin(1), np.cos(1), 2 + np.sin(0.01), np.cos(0.01)]]]
     np.testing.assert_allclose(ops.convert_to_numpy(output), expected, atol=1e-5)
     keras.utils.set_random_seed(0)
-    dropped = ops.convert_to_numpy(stack(np.ones((1, 9), "int32"), memory, mask, mask, training=True))
+    dropped = ops.convert_to_numpy(stack(np.full((1, 9, 4), 9.0), memory, mask, mask, training=True))
     assert 0 < (dropped == 0).sum() < dropped.size  # After the sum, about half is dropped.
 
 
 def test_the_stack_applies_its_layers_in_order():
-    sizes = {"vocab_size": 9, "dff": 16, "d_model": 8, "num_heads": 2, "dropout": 0.1}
+    sizes = {"dff": 16, "d_model": 8, "num_heads": 2, "dropout": 0.1}
     stack = Decoder(num_layers=2, **sizes)
-    below = Decoder(num_layers=0, **sizes)
-    ids = np.array([[1, 2, 3], [4, 5, 6]])
-    others = (random(2, 4, 8), FUTURE, PADDING)
-    output = stack(ids, *others)
-    below.build(ids.shape, (2, 4, 8))
-    below.set_weights(stack.get_weights()[:1])
-    expected = stack.layers[1](stack.layers[0](below(ids, *others), *others), *others)
+    x, others = random(2, 3, 8, seed=1), (random(2, 4, 8), FUTURE, PADDING)
+    output = stack(x, *others)
+    below = Decoder(num_layers=0, **sizes)(x, *others)
+    expected = stack.layers[1](stack.layers[0](below, *others), *others)
     np.testing.assert_allclose(ops.convert_to_numpy(output), ops.convert_to_numpy(expected), atol=1e-5)
 
 
 def test_start_cache_holds_the_memory_and_room_for_the_answer():
-    stack = Decoder(vocab_size=9, num_layers=2, dff=16, d_model=8, num_heads=2, dropout=0.1)
+    stack = Decoder(num_layers=2, dff=16, d_model=8, num_heads=2, dropout=0.1)
     memory = random(3, 5, 8)
-    stack.build((3, None), memory.shape)
+    stack.build((3, None, 8), memory.shape)
     caches = stack.start_cache(memory, rows=7)
     assert len(caches) == 2
     for cache, layer in zip(caches, stack.layers, strict=True):
@@ -168,7 +163,7 @@ def test_heads_must_divide_the_width():
     "layer",
     [
         DecoderLayer(16, 8, 2, 0.25, name="one", dtype="mixed_bfloat16"),
-        Decoder(50, 2, 16, 8, 2, 0.25, name="stack", dtype="mixed_bfloat16"),
+        Decoder(2, 16, 8, 2, 0.25, name="stack", dtype="mixed_bfloat16"),
     ],
 )
 def test_config_round_trip(layer):

@@ -16,10 +16,11 @@ ROW = {  # Both pairs in one row, with padding at its end.
 }
 
 
-@pytest.fixture(scope="module")
-def model():
+@pytest.fixture(scope="module", params=[False, True], ids=["untied", "tied"])
+def model(request):
     keras.utils.set_random_seed(0)
-    return transformer(vocab_size=12, num_layers=2, dff=16, d_model=8, num_heads=2, dropout=0.5)
+    sizes = {"vocab_size": 12, "num_layers": 2, "dff": 16, "d_model": 8, "num_heads": 2}
+    return transformer(**sizes, dropout=0.5, tie_embeddings=request.param)
 
 
 def test_each_pair_is_read_as_if_it_stood_alone(model):

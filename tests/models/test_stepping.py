@@ -10,10 +10,11 @@ SOURCE = np.array([[5, 6, 7, 8], [9, 3, 0, 0], [4, 0, 0, 0]], "int32")  # Three 
 TARGET = np.array([[1, 2, 3, 4, 5], [1, 6, 7, 8, 9], [1, 5, 5, 2, 2]], "int32")
 
 
-@pytest.fixture(scope="module")
-def model():
+@pytest.fixture(scope="module", params=[False, True], ids=["untied", "tied"])
+def model(request):
     keras.utils.set_random_seed(0)
-    return transformer(vocab_size=12, num_layers=2, dff=16, d_model=8, num_heads=2, dropout=0.5)
+    sizes = {"vocab_size": 12, "num_layers": 2, "dff": 16, "d_model": 8, "num_heads": 2}
+    return transformer(**sizes, dropout=0.5, tie_embeddings=request.param)
 
 
 def steps(model, source, target, rows, make_index=int):

@@ -108,7 +108,7 @@ def test_more_padding_of_the_target_changes_nothing(model):
 def test_padding_inside_the_target_is_not_seen(model):
     # What follows a hidden position is the same whatever is hidden, but for the position's own row.
     weights = {w.path: w for w in model.weights}
-    table = weights["decoder/embedding/table"]
+    table = weights["target_embedding/table"]
     target = [[1, 0, 3]]
     before = logits_of(model, SOURCE[:1], target)
     kept = ops.convert_to_numpy(table)
@@ -239,3 +239,29 @@ def test_config_round_trip(model):
     copy = keras.Model.from_config(model.get_config())
     copy.set_weights(model.get_weights())
     np.testing.assert_array_equal(logits_of(copy), logits_of(model))
+
+
+def test_tied_embeddings_are_one_matrix():
+    model = transformer(30, 1, 16, 8, 2, 0.1, tie_embeddings=True)
+    untied = transformer(30, 1, 16, 8, 2, 0.1)
+    assert model.count_params() == untied.count_params() - 2 * 30 * 8 - 30  # Two matrices and the bias of the output.
+    table = model.get_layer("embedding").table
+    assert sum(weight.path == table.path for weight in model.weights) == 1
+    before = logits_of(model)
+    table.assign(table * 2)
+    assert np.abs(logits_of(model) - before).max() > 0
+
+
+@pytest.mark.parametrize(("sizes", "millions"), [((6, 2048, 512, 8), 65), ((6, 4096, 1024, 16), 213)])
+def test_tied_parameters_are_those_of_table_3(sizes, millions):
+    num_layers, dff, d_model, num_heads = sizes
+    model = transformer(37000, num_layers, dff, d_model, num_heads, 0.1, tie_embeddings=True)
+    assert model.count_params() == pytest.approx(millions * 1e6, rel=0.04)
+
+
+def test_tied_embeddings_are_saved_and_loaded(tmp_path):
+    model = transformer(12, 1, 16, 8, 2, 0.1, tie_embeddings=True)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras", safe_mode=True)
+    assert loaded.count_params() == model.count_params()
+    np.testing.assert_array_equal(logits_of(loaded), logits_of(model))
