@@ -9,7 +9,8 @@ import warnings
 import keras
 import pandas as pd
 
-from keras_transformer.run import METRICS, write_atomically
+from keras_transformer.run import METRICS
+from keras_transformer.storage import write_atomically
 from keras_transformer.text.normalize import normalize
 from keras_transformer.training.checkpoint import restore, save_checkpoint
 

@@ -3,7 +3,8 @@
 import keras
 
 from keras_transformer.errors import InputError
-from keras_transformer.run import CHECKPOINT, load_tensors, save_tensors
+from keras_transformer.run import CHECKPOINT
+from keras_transformer.storage import load_tensors, save_tensors
 
 
 def save_checkpoint(run, model, step, rows, seconds):

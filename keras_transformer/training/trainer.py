@@ -15,7 +15,8 @@ from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
 from keras_transformer.models.packed import packed
-from keras_transformer.run import LOGS, SUMMARY, Run, write_json
+from keras_transformer.run import LOGS, SUMMARY, Run
+from keras_transformer.storage import write_json
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.averaging import MOMENTUM, AveragedWeights, AveragingAdam
