@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "chatbot": ["Chatbot"],
-    "config": ["PRESETS", "Config", "preset"],
+    "config": ["Config"],
     "data.corpus": ["CorpusWarning", "load_pairs"],
     "data.pipeline": ["make_dataset"],
     "data.split": ["split_pairs"],
@@ -23,6 +23,7 @@ _MODULES = {
     "models.encoder": ["encoder", "encoder_layer"],
     "models.packed": ["packed"],
     "models.transformer": ["transformer"],
+    "presets": ["PRESETS", "preset"],
     "run": ["Run"],
     "text.tokenizer": ["Tokenizer"],
     "training.callbacks": ["TrainingDiverged"],

@@ -1,65 +1,90 @@
-"""What a run is asked to be: one frozen dataclass, and the presets to start from."""
+"""What a run is asked to be: one frozen dataclass whose fields document and check themselves."""
 
 import dataclasses
 import json
+import math
 
 from keras_transformer.errors import InputError
 
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+SCHEDULES = ("paper", "inverse_sqrt", "cosine", "constant")
+MONITORS = (
+    "loss", "perplexity", "accuracy", "val_loss", "val_perplexity", "val_accuracy", "val_bits_per_char",
+)  # fmt: skip
+"""Columns of metrics.csv that tell how good an epoch was."""
+LEAST_BATCH_TOKENS = 64
+
+
+def setting(default, about, least=None, below=math.inf, choices=None):
+    """A field of `Config` with what documents and checks it.
+
+    Args:
+        default: Its default value, whose type is the field's.
+        about: What it means, with the paper's name and section, for `--help` and for `help(Config)`.
+        least: The least a number may be.
+        below: What a number must be below.
+        choices: The words to choose from, if it is one.
+    """
+    metadata = {"about": about, "least": least, "below": below, "choices": choices}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """Sizes, training and text settings of a run; the defaults are the tutorial's sizes.
+    """Sizes, training and text settings of a run; the defaults are the tutorial's sizes."""
 
-    Attributes:
-        vocab_size: Pieces the tokenizer may have; a small corpus may yield fewer.
-        num_layers: Encoder layers, and as many decoder layers (N, section 3.1).
-        d_model: Width of every layer's output (section 3.1).
-        num_heads: Attention heads (h, section 3.2.2); must divide `d_model`.
-        dff: Inner width of the feed-forward network (section 3.3).
-        dropout: Rate of residual and embedding dropout (P_drop, section 5.4).
-        batch_size: Pairs in a batch.
-        epochs: Passes over the training pairs, at most.
-        patience: Epochs without a better validation score before training stops; 0 never stops early.
-        warmup_steps: Steps over which the learning rate rises (section 5.3).
-        max_length: Tokens in a question or an answer, start and end included; longer pairs are not trained on.
-        precision: Of the matrix products: "float32", "bfloat16", "float16", or "auto" for the fastest that there is.
-        seed: Seed of initial weights, dropout and order of the pairs.
-    """
-
-    vocab_size: int = 8192
-    num_layers: int = 2
-    d_model: int = 256
-    num_heads: int = 8
-    dff: int = 512
-    dropout: float = 0.1
-    batch_size: int = 64
-    epochs: int = 50
-    patience: int = 5
-    warmup_steps: int = 4000
-    max_length: int = 64
-    precision: str = "auto"
-    seed: int = 0
+    vocab_size: int = setting(8192, "token ids of the tokenizer, at most; a small corpus may yield fewer", 1)
+    num_layers: int = setting(2, "encoder layers, and as many decoder layers (N, section 3.1)", 1)
+    d_model: int = setting(256, "width of every layer's output (section 3.1)", 1)
+    num_heads: int = setting(8, "attention heads (h, section 3.2.2); must divide d_model", 1)
+    dff: int = setting(512, "inner width of the feed-forward network (d_ff, section 3.3)", 1)
+    tie_embeddings: bool = setting(
+        False, "one matrix for the embeddings of questions and answers and the output projection (section 3.4)"
+    )
+    dropout: float = setting(0.1, "rate of residual and embedding dropout (P_drop, section 5.4)", 0, below=1)
+    label_smoothing: float = setting(
+        0.0, "share of each training target spread evenly over the vocabulary (ε_ls, section 5.4; the paper: 0.1); "
+        "the metrics stay those without it", 0, below=1,
+    )  # fmt: skip
+    batch_size: int = setting(64, "pairs in a batch", 1)
+    batch_tokens: int = setting(
+        0, "tokens in a batch, questions and answers together, about (section 5.1); replaces batch_size; 0 for off", 0
+    )
+    accumulate: int = setting(
+        1, "batches whose gradients are averaged into one update; steps of the learning rate are updates", 1
+    )
+    clip_norm: float = setting(
+        0.0, "longest gradient of an update, as the norm over all weights; a longer one is shortened; 0 for off", 0
+    )
+    schedule: str = setting(
+        "paper", "learning rate after the linear warm-up: by the paper's formula (section 5.3), or from learning_rate "
+        "as 1/√step, as a cosine that is 0 after the last epoch, or constant", choices=SCHEDULES,
+    )  # fmt: skip
+    learning_rate: float = setting(
+        0.001, "highest learning rate; no effect in schedule paper, whose peak is (d_model · warmup_steps)^-0.5", 1e-12
+    )
+    warmup_steps: int = setting(4000, "updates over which the learning rate rises (section 5.3)", 1)
+    epochs: int = setting(50, "passes over the training pairs, at most", 1)
+    patience: int = setting(5, "epochs without a better monitor before training stops; 0 for never", 0)
+    monitor: str = setting(
+        "val_bits_per_char", "column of metrics.csv that says which epoch is best: by the highest accuracy, or the "
+        "lowest of the others", choices=MONITORS,
+    )  # fmt: skip
+    keep_epochs: int = setting(
+        0, "last epochs whose weights are kept, each in its file, for `keras-transformer average` (section 6.1)", 0
+    )
+    max_length: int = setting(
+        64, "tokens in a question or an answer, start and end included; longer pairs are left out", 3
+    )
+    precision: str = setting(
+        "auto", "of the matrix products; weights stay float32; auto for the fastest that the hardware has",
+        choices=PRECISIONS,
+    )  # fmt: skip
+    seed: int = setting(0, "seed of initial weights, dropout and order of the pairs", 0, below=2**32)
 
     def __post_init__(self):
-        if self.precision not in PRECISIONS:
-            raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, not {self.precision!r}")
-        for field in dataclasses.fields(self):
-            if field.type is str:
-                continue
-            value = getattr(self, field.name)
-            least = 0 if field.name in ("dropout", "patience", "seed") else 1
-            whole = field.type is int
-            if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value < least:
-                kind = "a whole number" if whole else "a number"
-                raise InputError(f"{field.name} must be {kind} of at least {least}, not {value!r}")
-        if not self.dropout < 1:
-            raise InputError(f"dropout must be below 1, not {self.dropout}")
-        if self.seed >= 2**32:
-            raise InputError(f"seed must be below {2**32}, not {self.seed}")
-        if self.max_length < 3:
-            raise InputError(f"max_length must be at least 3 (start, one token, end), not {self.max_length}")
+        for name in FIELDS:
+            check_setting(name, getattr(self, name))
         if self.d_model % self.num_heads:
             raise InputError(f"d_model {self.d_model} cannot be split into {self.num_heads} equal heads")
 
@@ -73,34 +98,43 @@ class Config:
 
     @classmethod
     def from_dict(cls, settings):
-        """The settings from `to_dict`; raises `InputError` on a name that this version does not know."""
-        known = {field.name for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(settings) - known):
-            raise InputError(f"unknown setting {', '.join(unknown)}; this version knows {', '.join(sorted(known))}")
+        """The settings from `to_dict`, the default where one is missing; raises `InputError` on an unknown name."""
+        if unknown := sorted(set(settings) - set(FIELDS)):
+            raise InputError(f"unknown setting {', '.join(unknown)}; this version knows {', '.join(sorted(FIELDS))}")
         return cls(**settings)
 
     def __str__(self):
         return json.dumps(self.to_dict())
 
 
-PRESETS = {
-    "demo": Config(
-        vocab_size=3000, num_layers=2, d_model=128, num_heads=4, dff=256, batch_size=32, epochs=36, patience=0,
-        warmup_steps=1600, max_length=48,
-    ),
-    "tutorial": Config(),
-    "base": Config(
-        vocab_size=37000, num_layers=6, d_model=512, num_heads=8, dff=2048, epochs=100, max_length=128,
-    ),
-    "big": Config(
-        vocab_size=37000, num_layers=6, d_model=1024, num_heads=16, dff=4096, dropout=0.3, epochs=100, max_length=128,
-    ),
-}  # fmt: skip
-"""Starting points by name: the demonstration corpus, the tutorial's sizes, and the paper's base and big (Table 3)."""
+FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+"""The fields of `Config` by name; `metadata["about"]` says what one means."""
+
+Config.__doc__ += "\n\nAttributes:\n" + "\n".join(
+    f"    {name}: {field.metadata['about'][0].upper()}{field.metadata['about'][1:]}." for name, field in FIELDS.items()
+)
 
 
-def preset(name):
-    """The preset of that name; raises `InputError` naming those there are."""
-    if name not in PRESETS:
-        raise InputError(f"no preset named {name!r}; there are {', '.join(PRESETS)}")
-    return PRESETS[name]
+def check_setting(name, value):
+    """Raises `InputError` if no `Config` can have that value for that setting, whatever its others are."""
+    kind, limits = FIELDS[name].type, FIELDS[name].metadata
+    if kind is bool:
+        if not isinstance(value, bool):
+            raise InputError(f"{name} must be true or false, not {value!r}")
+    elif kind is str:
+        if value not in limits["choices"]:
+            raise InputError(f"{name} must be one of {', '.join(limits['choices'])}, not {value!r}")
+    else:
+        check_number(name, value, kind, limits["least"], limits["below"])
+    if name == "batch_tokens" and 0 < value < LEAST_BATCH_TOKENS:
+        raise InputError(f"batch_tokens must be 0 (off) or at least {LEAST_BATCH_TOKENS}, not {value}")
+
+
+def check_number(name, value, kind, least, below):
+    """Raises `InputError` unless the value is a number of that kind, finite, within its limits."""
+    number = isinstance(value, (int, kind)) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or value < least:
+        what = "a whole number" if kind is int else "a number"
+        raise InputError(f"{name} must be {what} of at least {least}, not {value!r}")
+    if value >= below:
+        raise InputError(f"{name} must be below {below}, not {value}")

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from keras_transformer import PRESETS, Config, InputError, preset
+from keras_transformer import Config, InputError
+from keras_transformer.config import FIELDS
 
 
 @pytest.mark.parametrize(
@@ -14,10 +15,20 @@ from keras_transformer import PRESETS, Config, InputError, preset
         ({"seed": True}, "seed must be a whole number of at least 0, not True"),
         ({"dropout": 1.0}, "dropout must be below 1"),
         ({"dropout": -0.1}, "dropout must be a number of at least 0, not -0.1"),
-        ({"dropout": float("nan")}, "dropout must be below 1"),
+        ({"dropout": float("nan")}, "dropout must be a number of at least 0, not nan"),
         ({"seed": 2**32}, "seed must be below 4294967296"),
-        ({"max_length": 2}, "max_length must be at least 3"),
+        ({"max_length": 2}, "max_length must be a whole number of at least 3, not 2"),
         ({"dropout": "much"}, "dropout must be a number of at least 0, not 'much'"),
+        ({"label_smoothing": 1}, "label_smoothing must be below 1, not 1"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number of at least 1e-12, not 0.0"),
+        ({"learning_rate": float("inf")}, "learning_rate must be a number of at least 1e-12, not inf"),
+        ({"clip_norm": -1.0}, "clip_norm must be a number of at least 0, not -1.0"),
+        ({"accumulate": 0}, "accumulate must be a whole number of at least 1, not 0"),
+        ({"batch_tokens": 63}, r"batch_tokens must be 0 \(off\) or at least 64, not 63"),
+        ({"tie_embeddings": 1}, "tie_embeddings must be true or false, not 1"),
+        ({"schedule": "linear"}, "schedule must be one of paper, inverse_sqrt, cosine, constant, not 'linear'"),
+        ({"schedule": []}, r"schedule must be one of paper, inverse_sqrt, cosine, constant, not \[\]"),
+        ({"monitor": "val_bleu"}, "monitor must be one of loss, perplexity, accuracy, val_loss, .*, not 'val_bleu'"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(changes, message):
@@ -30,20 +41,16 @@ def test_settings_survive_json():
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+def test_what_an_earlier_version_did_not_know_has_its_default():
+    assert Config.from_dict({"d_model": 64, "seed": 7}) == Config(d_model=64, seed=7)
+
+
+def test_every_setting_is_documented_where_it_is_defined():
+    for name, field in FIELDS.items():
+        assert field.metadata["about"].lower()[:40] in Config.__doc__.lower()
+        assert f"    {name}: " in Config.__doc__
+
+
 def test_unknown_settings_are_named():
     with pytest.raises(InputError, match="unknown setting d_modle"):
         Config.from_dict({"d_modle": 64})
-
-
-def test_presets_hold_the_papers_sizes():
-    assert set(PRESETS) == {"demo", "tutorial", "base", "big"}
-    base, big = preset("base"), preset("big")
-    assert (base.num_layers, base.d_model, base.dff, base.num_heads, base.dropout) == (6, 512, 2048, 8, 0.1)
-    assert (big.num_layers, big.d_model, big.dff, big.num_heads, big.dropout) == (6, 1024, 4096, 16, 0.3)
-    tutorial = preset("tutorial")
-    assert (tutorial.num_layers, tutorial.d_model, tutorial.dff, tutorial.num_heads) == (2, 256, 512, 8)
-
-
-def test_an_unknown_preset_names_those_there_are():
-    with pytest.raises(InputError, match="no preset named 'huge'; there are demo, tutorial, base, big"):
-        preset("huge")

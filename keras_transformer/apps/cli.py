@@ -2,42 +2,24 @@
 
 import argparse
 import contextlib
-import dataclasses
 import os
 import sys
 import warnings
 
 from keras_transformer import __version__
-from keras_transformer.config import PRESETS, Config, preset
+from keras_transformer.apps.options import DEFAULT_PRESET, add_settings, given_settings
 from keras_transformer.errors import InputError
+from keras_transformer.presets import preset
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
-DEFAULT_PRESET = "tutorial"
-
-SETTINGS = {
-    "epochs": "passes over the training pairs, at most",
-    "seed": "of initial weights, dropout and order",
-    "vocab_size": "token ids of the tokenizer, at most",
-    "num_layers": "encoder layers, and as many decoder layers (N, section 3.1)",
-    "d_model": "width of every layer's output (section 3.1)",
-    "num_heads": "attention heads (h, section 3.2.2)",
-    "dff": "inner width of the feed-forward network (section 3.3)",
-    "dropout": "dropout rate (P_drop, section 5.4)",
-    "batch_size": "pairs in a batch",
-    "patience": "epochs without a better validation score before stopping, 0 for never",
-    "warmup_steps": "steps over which the learning rate rises (section 5.3)",
-    "max_length": "tokens in a question or answer; longer pairs are left out",
-    "precision": "of the products: auto, float32, bfloat16 or float16",
-}
-"""The settings of `Config` that `train` takes as options, and what they are."""
 
 
 def main(arguments=None):
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 wrong usage or input, 130 interrupted."""
-    options = parser().parse_args(arguments)
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=errors)
+    options = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
@@ -90,10 +72,7 @@ def add_train(commands):
     train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
     train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
     train.add_argument("--encoding", default="utf-8", help="encoding of the corpus (default: utf-8)")
-    train.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
-    kinds = {field.name: field.type for field in dataclasses.fields(Config)}
-    for name, what in SETTINGS.items():
-        train.add_argument(f"--{name.replace('_', '-')}", type=kinds[name], metavar="N", help=what)
+    add_settings(train)
 
 
 def add_chat(commands):
@@ -134,8 +113,7 @@ def run_train(options):
     base = preset(options.preset or DEFAULT_PRESET)
     if options.preset is None and Run.exists(options.run):
         base = Run(options.run).config
-    given = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
-    config = base.replace(**given)
+    config = base.replace(**given_settings(options))
     pairs = load_pairs(options.corpus, options.question, options.answer, options.encoding)
     try:
         with contextlib.redirect_stdout(sys.stderr):

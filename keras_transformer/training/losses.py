@@ -26,19 +26,44 @@ class TokenLoss(keras.losses.Loss):
     `loss_function` takes the mean of each batch, so that where batches hold answers of similar lengths, a token of a
     short answer weighs more than one of a long answer. Here the sum is divided by a constant instead.
 
+    With label smoothing the target of a position is a distribution: 1 - ε + ε/V for the token to predict, ε/V for each
+    other of the vocabulary's V.
+
     Args:
         tokens_per_batch: Tokens to predict in an average batch; it sets the scale of the loss only.
+        label_smoothing: Share of the target that is spread over the vocabulary (ε_ls, section 5.4).
     """
 
-    def __init__(self, tokens_per_batch, name="token_loss", **kwargs):
+    def __init__(self, tokens_per_batch, label_smoothing=0.0, name="token_loss", **kwargs):
         super().__init__(name=name, **kwargs)
         self.tokens_per_batch = tokens_per_batch
+        self.label_smoothing = label_smoothing
 
     def call(self, y_true, y_pred):
-        return ops.sum(token_losses(y_true, y_pred)[0]) / self.tokens_per_batch
+        losses, weights = token_losses(y_true, y_pred)
+        if self.label_smoothing:
+            spread = uniform_losses(y_pred) * weights
+            losses = (1 - self.label_smoothing) * losses + self.label_smoothing * spread
+        return ops.sum(losses) / self.tokens_per_batch
 
     def get_config(self):
-        return {**super().get_config(), "tokens_per_batch": self.tokens_per_batch}
+        settings = {"tokens_per_batch": self.tokens_per_batch, "label_smoothing": self.label_smoothing}
+        return {**super().get_config(), **settings}
+
+
+def uniform_losses(y_pred):
+    """Cross-entropy at each position if every token of the vocabulary were as right as any other.
+
+    It is the mean of -log softmax, computed without an array of (batch, length, vocab_size) for the targets.
+
+    Args:
+        y_pred: Logits, (batch, length, vocab_size).
+
+    Returns:
+        The losses in nats, float32 (batch, length).
+    """
+    y_pred = ops.cast(y_pred, "float32")
+    return ops.logsumexp(y_pred, axis=-1) - ops.mean(y_pred, axis=-1)
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")

@@ -19,13 +19,14 @@ from keras_transformer.run import LOGS, SUMMARY, Run
 from keras_transformer.storage import write_json
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.training import callbacks as around
-from keras_transformer.training.averaging import MOMENTUM, AveragedWeights, AveragingAdam
+from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
 from keras_transformer.training.device import find_devices
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
-from keras_transformer.training.schedule import CustomSchedule
+from keras_transformer.training.schedule import make_schedule
 
 FREE_TO_CHANGE = ("epochs", "patience")  # All other settings would make it another training.
 
@@ -55,6 +56,7 @@ def train(pairs_or_path, run_dir, config=None):
     tokenizer = run.tokenizer if run else train_tokenizer(parts["train"], config)
     training = packed_rows(parts["train"], tokenizer, config)
     validation = packed_rows(parts["validation"], tokenizer, config, shuffle=False)
+    make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     if run is None:
         run = Run.create(run_dir, config, tokenizer, about_corpus(pairs_or_path, pairs, parts))
     run.change_config(config)
@@ -72,7 +74,7 @@ def fit(run, training, validation):
     (run.path / SUMMARY).unlink(missing_ok=True)
     devices = find_devices()
     chosen, reason = choose_precision(config.precision, devices)
-    model = compiled_model(run, training.encoded.tokens / len(training), chosen)
+    model = compiled_model(run, training.encoded.tokens / len(training), len(training), chosen)
     restore(model, tensors, "variables")
     restore(model, tensors, "optimizer")
     print(greeting(run, model, training, step, f"{devices} in {chosen} ({reason})"))
@@ -134,24 +136,20 @@ def shows_progress(stream):
 def packed_rows(pairs, tokenizer, config, shuffle=True):
     """The batches of a part of the corpus."""
     encoded = encode_pairs(pairs, tokenizer, config.max_length)
-    return PackedRows(encoded, config.batch_size, shuffle=shuffle, seed=config.seed)
+    return PackedRows(encoded, config.batch_size, config.batch_tokens, shuffle, config.seed)
 
 
-def compiled_model(run, tokens_per_batch, precision_name="float32"):
-    """The run's model for packed rows, new, with the paper's optimizer (section 5.3)."""
+def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32"):
+    """The run's model for packed rows, new, with its optimizer and loss; only a cosine has to know the steps."""
     config = run.config
     keras.utils.set_random_seed(config.seed)
     with precision(precision_name):
         model = packed(run.build_model())
-    optimizer = AveragingAdam(
-        CustomSchedule(config.d_model, config.warmup_steps), beta_1=0.9, beta_2=0.98, epsilon=1e-9,
-        use_ema=True, ema_momentum=MOMENTUM,
-    )  # fmt: skip
+    optimizer = make_optimizer(config, steps_per_epoch)
     optimizer.build(model.trainable_variables)
-    model.compile(
-        optimizer, TokenLoss(tokens_per_batch), metrics=[TokenAccuracy(), Perplexity()],
-        jit_compile=False if multiplies_faster_uncompiled(precision_name) else "auto",
-    )  # fmt: skip
+    loss = TokenLoss(tokens_per_batch, config.label_smoothing)
+    jit = False if multiplies_faster_uncompiled(precision_name) else "auto"
+    model.compile(optimizer, loss, metrics=[TokenAccuracy(), Perplexity()], jit_compile=jit)
     # Keras lists its metrics at the first batch; a checkpoint in the middle of an epoch needs them before it.
     vocab_size = run.tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))

@@ -68,6 +68,13 @@ def test_answer_is_the_same_in_a_plain_c_locale(small_run):
     assert process.stdout.decode() == "좋은 꿈 꾸세요.\n"
 
 
+def test_help_with_its_greek_letters_is_the_same_in_a_plain_c_locale():
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    process = call("train", "--help", env=plain)
+    assert process.returncode == 0
+    assert "ε_ls, section 5.4" in process.stdout.decode()
+
+
 def test_chat_without_a_terminal_answers_line_by_line_and_nothing_else(small_run):
     process = call("chat", small_run, stdin="안녕하세요\n\nbye\n漢字\n".encode())
     assert process.returncode == 0
@@ -155,6 +162,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
         (["train", "few.csv", "--run", "r"], "the corpus is too small"),
         (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "split into 3 equal heads"),
         (["train", "few.csv", "--run", "r", "--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
+        (["train", "few.csv", "--run", "r", "--schedule", "linear"], "schedule must be one of paper, inverse_sqrt"),
         (["train", "few.csv", "--run", "r", "--presett", "demo"], "unrecognized arguments: --presett demo"),
         (["train", "few.csv"], "the following arguments are required: --run"),
         (["answer", "nowhere"], "nowhere: there is no such run folder"),

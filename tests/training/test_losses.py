@@ -35,6 +35,15 @@ def test_every_token_weighs_the_same_in_a_token_loss():
     assert TokenLoss.from_config(token_loss.get_config()).tokens_per_batch == 4
 
 
+def test_smoothing_gives_every_token_an_equal_share():
+    """The right token keeps 0.7 + 0.1 and has probability 1/4; the others, of 1/2 and 1/4, have 0.1; padding, none."""
+    token_loss = TokenLoss(tokens_per_batch=1, label_smoothing=0.3)
+    logits = np.broadcast_to(LOGITS, (1, 2, 3))
+    value = float(ops.convert_to_numpy(token_loss(np.array([[1, 0]]), logits)))
+    assert value == pytest.approx(0.8 * math.log(4) + 0.1 * math.log(2) + 0.1 * math.log(4))
+    assert TokenLoss.from_config(token_loss.get_config()).label_smoothing == 0.3
+
+
 def test_nothing_but_padding_is_zero():
     assert loss([[0, 0]]) == 0
 

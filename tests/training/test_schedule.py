@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_transformer import CustomSchedule
+from keras_transformer import Config, CustomSchedule, InputError
+from keras_transformer.training.schedule import make_schedule
 
 
 def rate(schedule, step):
@@ -34,3 +35,48 @@ def test_it_is_saved_with_the_optimizer():
     optimizer = keras.optimizers.Adam(CustomSchedule(64, 123))
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert rate(again._learning_rate, 77) == pytest.approx(rate(CustomSchedule(64, 123), 77))
+
+
+def course(config, batches, steps):
+    schedule = make_schedule(config, batches)
+    return [rate(schedule, step) for step in steps]
+
+
+OWN = Config(learning_rate=0.001, warmup_steps=10)
+
+
+def test_the_papers_schedule_is_the_default():
+    schedule = make_schedule(Config(d_model=64, warmup_steps=100), 1000)
+    assert schedule.get_config() == CustomSchedule(64, 100).get_config()
+    assert rate(schedule, 100) == pytest.approx(1 / 80)  # 1 / √(64 · 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [
+        ("inverse_sqrt", [0, 0.0005, 0.001, 0.0005, 0.00025]),
+        ("constant", [0, 0.0005, 0.001, 0.001, 0.001]),
+        ("cosine", [0, 0.0005, 0.001, 0.0009045085, 0]),  # After a fifth of the fall: (1 + cos 36°) / 2.
+    ],
+)
+def test_the_others_rise_to_the_learning_rate_and_go_their_ways(name, rates):
+    assert course(OWN.replace(schedule=name), 160, [0, 5, 10, 40, 160]) == pytest.approx(rates)
+
+
+def test_a_cosine_needs_more_updates_than_its_warm_up():
+    with pytest.raises(InputError, match="warmup_steps 10 must be below the 10 updates of the training for a cosine"):
+        make_schedule(OWN.replace(schedule="cosine", accumulate=2), 21)
+
+
+@pytest.mark.parametrize("name", ["inverse_sqrt", "constant", "cosine"])
+def test_with_accumulation_updates_are_counted_not_batches(name):
+    one, three = OWN.replace(schedule=name), OWN.replace(schedule=name, accumulate=3)
+    updates = [value for value in course(one, 40, range(40)) for _ in range(3)]
+    assert course(three, 120, range(120)) == pytest.approx(updates)
+
+
+@pytest.mark.parametrize("name", ["inverse_sqrt", "constant", "cosine"])
+def test_all_are_saved_with_the_optimizer(name):
+    schedule = make_schedule(OWN.replace(schedule=name, accumulate=2), 200)
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(keras.optimizers.Adam(schedule)))
+    assert rate(again._learning_rate, 77) == pytest.approx(rate(schedule, 77))

@@ -103,18 +103,23 @@ def test_equal_seeds_give_equal_weights(trained, pairs, tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("at", [2, 5, 9])
-def test_interrupted_equals_uninterrupted(trained, pairs, tmp_path, monkeypatch, at):
-    """Ctrl-C in an epoch, at its last step, and in a later one; then the same call again."""
+def interrupt(monkeypatch, at):
+    """Presses Ctrl-C at a step."""
     steps = iter(range(1, 100))
     original = around.Keeper.on_train_batch_end
 
-    def interrupt(self, batch, logs=None):
+    def press(self, batch, logs=None):
         original(self, batch, logs)
         if next(steps) == at:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(around.Keeper, "on_train_batch_end", interrupt)
+    monkeypatch.setattr(around.Keeper, "on_train_batch_end", press)
+
+
+@pytest.mark.parametrize("at", [2, 5, 9])
+def test_interrupted_equals_uninterrupted(trained, pairs, tmp_path, monkeypatch, at):
+    """Ctrl-C in an epoch, at its last step, and in a later one; then the same call again."""
+    interrupt(monkeypatch, at)
     first = train(pairs, tmp_path / "run", TINY)
     assert not first["finished"]
     assert not (tmp_path / "run/summary.json").exists()
@@ -125,6 +130,23 @@ def test_interrupted_equals_uninterrupted(trained, pairs, tmp_path, monkeypatch,
     assert measured == [{k: v for k, v in row.items() if k != "pairs/s"} for row in rows_of(trained[0])]
     for ours, theirs in zip(weights_of(tmp_path / "run"), weights_of(trained[0])):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_other_settings_train_and_go_on_too(pairs, tmp_path, monkeypatch):
+    """Stopped in the second epoch, with one of two batches accumulated: an epoch has five."""
+    config = TINY.replace(label_smoothing=0.1, schedule="cosine", warmup_steps=2, clip_norm=1.0, accumulate=2, epochs=2)
+    train(pairs, tmp_path / "whole", config)
+    interrupt(monkeypatch, at=7)
+    assert not train(pairs, tmp_path / "parts", config)["finished"]
+    assert train(pairs, tmp_path / "parts", config)["finished"]
+    for ours, theirs in zip(weights_of(tmp_path / "whole"), weights_of(tmp_path / "parts")):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_cosine_without_time_to_fall_is_refused_before_anything_is_made(pairs, tmp_path):
+    with pytest.raises(InputError, match="warmup_steps 50 must be below the 15 updates"):
+        train(pairs, tmp_path / "run", TINY.replace(schedule="cosine"))
+    assert not (tmp_path / "run").exists()
 
 
 def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
@@ -184,8 +206,8 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, t
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
     before = (tmp_path / "run/weights.safetensors").read_bytes()
 
-    def poisoned(run, *others):
-        model = compiled_model(run, *others)
+    def poisoned(run, *sizes):
+        model = compiled_model(run, *sizes)
         build = around.Keeper.on_epoch_begin
 
         def poison(self, epoch, logs=None):
