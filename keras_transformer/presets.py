@@ -9,6 +9,7 @@ PRESETS = {
         warmup_steps=1600, max_length=48,
     ),
     "tutorial": Config(),
+    "small": Config(epochs=30, patience=3, warmup_steps=500),
     "base": Config(
         vocab_size=37000, num_layers=6, d_model=512, num_heads=8, dff=2048, tie_embeddings=True, label_smoothing=0.1,
         epochs=100, max_length=128,
@@ -18,7 +19,7 @@ PRESETS = {
         label_smoothing=0.1, epochs=100, max_length=128,
     ),
 }  # fmt: skip
-"""The demonstration corpus, the tutorial's sizes, and the paper's base and big (Table 3)."""
+"""The demonstration corpus; the tutorial; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""
 
 
 def preset(name):
@@ -26,3 +27,26 @@ def preset(name):
     if name not in PRESETS:
         raise InputError(f"no preset named {name!r}; there are {', '.join(PRESETS)}")
     return PRESETS[name]
+
+
+def count_parameters(config):
+    """Trainable parameters of a model of these settings, whose tokenizer has all its `vocab_size` ids."""
+    d_model, dff, vocab_size = config.d_model, config.dff, config.vocab_size
+    attention = 4 * (d_model * d_model + d_model)  # W^Q, W^K, W^V and W^O of all heads, with biases (section 3.2.2).
+    feed_forward = 2 * d_model * dff + dff + d_model  # Section 3.3.
+    norm = 2 * d_model
+    encoder_layer = attention + feed_forward + 2 * norm
+    decoder_layer = 2 * attention + feed_forward + 3 * norm
+    table = vocab_size * d_model
+    tables = table if config.tie_embeddings else 3 * table + vocab_size  # Section 3.4; the last has a bias.
+    return config.num_layers * (encoder_layer + decoder_layer) + tables
+
+
+def training_bytes(config):
+    """Memory that training needs for each parameter, all taken together: an estimate in bytes.
+
+    In 32 bits each: the weight, its gradient, Adam's two moments, the moving average, and the sum of gradients where
+    they are accumulated. Left out is what grows with the batch (activations, logits), and TensorFlow itself.
+    """
+    copies = 6 if config.accumulate > 1 else 5
+    return 4 * copies * count_parameters(config)

@@ -1,6 +1,7 @@
 """The run folder: all that a training has made, in files that know whether they belong together.
 
     config.json              what the run is: settings, corpus, the tokenizer's checksum; written first and once
+    config.toml              the same for `train --config`, to do the training once more
     tokenizer.model          SentencePiece model
     weights.safetensors      the best weights so far
     checkpoint.safetensors   the state at which training goes on
@@ -19,13 +20,14 @@ import uuid
 import keras
 
 from keras_transformer.config import Config
+from keras_transformer.config_file import config_file_text
 from keras_transformer.errors import InputError
 from keras_transformer.models.transformer import transformer
 from keras_transformer.storage import load_tensors, save_tensors, sha256, write_atomically, write_json
 from keras_transformer.text.tokenizer import Tokenizer
 
 FORMAT = 2  # Of the run folder; raised when an older reader could no longer make sense of it.
-CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.model", "weights.safetensors"
+CONFIG, RECIPE, TOKENIZER, WEIGHTS = "config.json", "config.toml", "tokenizer.model", "weights.safetensors"
 CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
 
 
@@ -39,7 +41,9 @@ class Run:
         path: The folder, a `pathlib.Path`.
         id: Made anew for every run; its weights and checkpoints carry it.
         config: The run's `Config`.
-        corpus: What is known of the corpus: "name", "fingerprint", "pairs" and the number of pairs of each part.
+        corpus: What is known of the corpus: "name", "fingerprint", "pairs", the number of pairs of each part, and its
+            "source", the keys of `config.toml` that say where it is.
+        origin: The run whose weights this one started from, a dictionary "id" and "path"; None if they were random.
         tokenizer: The run's `Tokenizer`.
 
     Raises:
@@ -49,7 +53,7 @@ class Run:
     def __init__(self, path):
         self.path = pathlib.Path(path)
         about = self._read_config()
-        self.id, self.corpus = about["id"], about["corpus"]
+        self.id, self.corpus, self.origin = about["id"], about["corpus"], about.get("from")
         try:
             self.config = Config.from_dict(about["config"])
         except InputError as error:
@@ -59,13 +63,20 @@ class Run:
             raise InputError(f"{self.path / TOKENIZER}: damaged, or the tokenizer of another run")
 
     @classmethod
-    def create(cls, path, config, tokenizer, corpus):
-        """Makes a new run folder; raises `InputError` if the place is taken."""
+    def create(cls, path, config, tokenizer, corpus, parent=None):
+        """Makes a new run folder, of a run that starts from `parent` if there is one.
+
+        Raises:
+            InputError: If the place is taken, or cannot be written.
+        """
         path = pathlib.Path(path)
         if cls.exists(path):
             raise InputError(f"{path}: holds a run already")
         try:
-            if path.is_dir() and {name for name in os.listdir(path) if not name.endswith(".part")} - {TOKENIZER}:
+            if path.is_dir() and {name for name in os.listdir(path) if not name.endswith(".part")} - {
+                TOKENIZER,
+                RECIPE,
+            }:
                 raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
             path.mkdir(parents=True, exist_ok=True)
             write_atomically(path / TOKENIZER, tokenizer.model)
@@ -76,7 +87,9 @@ class Run:
                 "corpus": corpus,
                 "tokenizer": sha256(tokenizer.model),
             }
-            write_json(path / CONFIG, about)
+            if parent:
+                about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
+            write_about(path, about)
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
         return cls(path)
@@ -91,7 +104,7 @@ class Run:
         if config == self.config:
             return
         self.config = config
-        write_json(self.path / CONFIG, {**self._read_config(), "config": config.to_dict()})
+        write_about(self.path, {**self._read_config(), "config": config.to_dict()})
 
     def build_model(self):
         """A model of the run's sizes with new weights."""
@@ -103,14 +116,22 @@ class Run:
     def load_model(self):
         """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""
         model = self.build_model()
-        path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
-        tensors, _ = load_tensors(path, self.id)
-        for variable in model.weights:
-            value = tensors.get(variable.path)
-            if value is None or value.shape != tuple(variable.shape):
-                raise InputError(f"{path}: no weights of shape {tuple(variable.shape)} for {variable.path}")
-            variable.assign(value)
+        self.load_weights(model)
         return model
+
+    def load_weights(self, model):
+        """Puts the best weights so far into a model of the run's sizes; raises `InputError` like `load_model`."""
+        tensors = self.best_weights()
+        for variable in model.weights:
+            value, shape = tensors.get(variable.path), tuple(variable.shape)
+            if value is None or value.shape != shape:
+                raise InputError(f"{self.path / WEIGHTS}: no weights of shape {shape} for {variable.path}")
+            variable.assign(value)
+
+    def best_weights(self):
+        """The best weights so far, arrays by the paths of their variables; raises `InputError` like `load_model`."""
+        path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
+        return load_tensors(path, self.id)[0]
 
     def save_weights(self, model, about):
         """Writes the weights of the run's model, with a dictionary of facts about them."""
@@ -145,3 +166,10 @@ class Run:
         if not path.is_file():
             raise InputError(f"{path}: missing; {otherwise}")
         return path
+
+
+def write_about(path, about):
+    """Writes what a run is, last into the file by which a folder is known as a run."""
+    rest = {**about["corpus"].get("source", {}), "from": about.get("from", {}).get("path")}
+    write_atomically(path / RECIPE, config_file_text(about["config"], rest).encode("utf-8"))
+    write_json(path / CONFIG, about)

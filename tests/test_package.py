@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import keras_transformer
 
 
@@ -19,15 +21,16 @@ def test_star_import_gives_the_tutorials_names():
     } <= set(namespace)  # fmt: skip
 
 
-def test_importing_the_package_and_asking_for_help_load_nothing_heavy():
-    code = """
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["presets"]])
+def test_importing_the_package_and_asking_what_there_is_load_nothing_heavy(arguments):
+    code = f"""
 import sys
 import keras_transformer.apps.cli
 try:
-    keras_transformer.apps.cli.main(["--help"])
+    assert keras_transformer.apps.cli.main({arguments}) == 0
 except SystemExit as end:
     assert end.code == 0
-heavy = {"tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit"} & set(sys.modules)
+heavy = {{"tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit"}} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

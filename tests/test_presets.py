@@ -1,10 +1,11 @@
 import pytest
 
-from keras_transformer import PRESETS, InputError, preset
+from keras_transformer import PRESETS, Config, InputError, preset, transformer
+from keras_transformer.presets import count_parameters, training_bytes
 
 
 def test_presets_hold_the_papers_sizes():
-    assert set(PRESETS) == {"demo", "tutorial", "base", "big"}
+    assert set(PRESETS) == {"demo", "tutorial", "small", "base", "big"}
     base, big = preset("base"), preset("big")
     assert base.tie_embeddings and big.tie_embeddings
     assert base.label_smoothing == big.label_smoothing == 0.1
@@ -15,5 +16,27 @@ def test_presets_hold_the_papers_sizes():
 
 
 def test_an_unknown_preset_names_those_there_are():
-    with pytest.raises(InputError, match="no preset named 'huge'; there are demo, tutorial, base, big"):
+    with pytest.raises(InputError, match="no preset named 'huge'; there are demo, tutorial, small, base, big"):
         preset("huge")
+
+
+def test_small_has_the_tutorials_sizes_and_trains_shorter():
+    assert preset("small") == preset("tutorial").replace(epochs=30, patience=3, warmup_steps=500)
+
+
+@pytest.mark.parametrize(("name", "millions"), [("base", 65), ("big", 213)])
+def test_base_and_big_have_the_papers_parameters(name, millions):
+    assert count_parameters(preset(name)) == pytest.approx(millions * 1e6, rel=0.04)  # Table 3.
+
+
+@pytest.mark.parametrize("sizes", [(50, 1, 8, 2, 24), (300, 3, 16, 4, 8)])
+def test_parameters_are_counted_as_keras_counts_them(sizes):
+    vocab_size, num_layers, d_model, num_heads, dff = sizes
+    model = transformer(vocab_size, num_layers, dff, d_model, num_heads, 0.1)
+    assert count_parameters(Config(vocab_size, num_layers, d_model, num_heads, dff)) == model.count_params()
+
+
+def test_training_holds_five_numbers_a_parameter_and_one_more_to_accumulate():
+    config = preset("base")
+    assert training_bytes(config) == 20 * count_parameters(config)
+    assert training_bytes(config.replace(accumulate=2)) == 24 * count_parameters(config)

@@ -7,7 +7,7 @@ import sys
 import warnings
 
 from keras_transformer import __version__
-from keras_transformer.apps.options import DEFAULT_PRESET, add_settings, given_settings
+from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.errors import InputError
 from keras_transformer.presets import preset
 
@@ -23,7 +23,6 @@ def main(arguments=None):
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
-            import_tensorflow_quietly()
             return options.command(options)
     except InputError as error:
         print(f"keras-transformer: error: {error}", file=sys.stderr)
@@ -55,6 +54,7 @@ def parser():
     add_train(commands)
     add_chat(commands)
     add_answer(commands)
+    add_presets(commands)
     return top
 
 
@@ -64,15 +64,7 @@ def add_train(commands):
         commands, "train", run_train, "train a model on a corpus, or go on where training stopped",
         "keras-transformer train pairs.csv --run runs/first --preset tutorial --epochs 20",
     )  # fmt: skip
-    train.add_argument(
-        "corpus", metavar="CORPUS", nargs="+",
-        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each",
-    )  # fmt: skip
-    train.add_argument("--run", required=True, metavar="RUN", help="folder that keeps the run; made if there is none")
-    train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
-    train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
-    train.add_argument("--encoding", default="utf-8", help="encoding of the corpus (default: utf-8)")
-    add_settings(train)
+    add_train_options(train)
 
 
 def add_chat(commands):
@@ -93,6 +85,15 @@ def add_answer(commands):
     answer.add_argument("run", metavar="RUN", help="folder of the run")
 
 
+def add_presets(commands):
+    """The grammar of `presets`."""
+    presets = add_command(
+        commands, "presets", run_presets, "list the settings to start from, with their sizes",
+        "keras-transformer presets --json",
+    )  # fmt: skip
+    presets.add_argument("--json", action="store_true", help="as JSON, with all settings")
+
+
 def add_command(commands, name, command, what, example):
     """A sub-command with its help and an example."""
     sub = commands.add_parser(
@@ -105,27 +106,38 @@ def add_command(commands, name, command, what, example):
 
 def run_train(options):
     """Trains; progress goes to standard error."""
+    complete(options)
+    import_tensorflow_quietly()
     from keras_transformer.data.corpus import load_pairs
-    from keras_transformer.run import Run
     from keras_transformer.training.callbacks import TrainingDiverged
     from keras_transformer.training.trainer import train
 
-    base = preset(options.preset or DEFAULT_PRESET)
-    if options.preset is None and Run.exists(options.run):
-        base = Run(options.run).config
-    config = base.replace(**given_settings(options))
+    config = base_config(options).replace(**given_settings(options))
+    source = {name: getattr(options, name) for name in ("corpus", "question", "answer", "encoding")}
     pairs = load_pairs(options.corpus, options.question, options.answer, options.encoding)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            summary = train(pairs, options.run, config)
+            summary = train(pairs, options.run, config, options.from_run, source)
     except TrainingDiverged as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
         return FAILED
     return 0 if summary["finished"] else INTERRUPTED
 
 
+def base_config(options):
+    """The settings that those given change: of the preset named, or of the run to go on with, or to start from."""
+    from keras_transformer.run import Run
+
+    if options.preset:
+        return preset(options.preset)
+    if Run.exists(options.run):
+        return Run(options.run).config
+    return Run(options.from_run).config if options.from_run else preset(DEFAULT_PRESET)
+
+
 def run_chat(options):
     """Talks on a terminal, or answers each line of standard input."""
+    import_tensorflow_quietly()
     from keras_transformer.apps.chat import answer_lines, talk
 
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
@@ -137,12 +149,21 @@ def run_chat(options):
 
 def run_answer(options):
     """Answers standard input as one batch."""
+    import_tensorflow_quietly()
     from keras_transformer.chatbot import Chatbot
 
     bot = Chatbot.load(options.run)
     for answer in bot.replies(list(read_lines(sys.stdin))):
         print(answer)
     sys.stdout.flush()
+    return 0
+
+
+def run_presets(options):
+    """Prints the presets."""
+    from keras_transformer.apps.presets import presets_json, presets_table
+
+    print(presets_json() if options.json else presets_table())
     return 0
 
 

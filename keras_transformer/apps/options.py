@@ -1,28 +1,73 @@
-"""The options of `train` that set a `Config`: one for each of its fields, documented where the field is."""
+"""The options of `train`, and what becomes of them and of a `--config` file."""
 
 import argparse
 
 from keras_transformer.config import FIELDS
+from keras_transformer.config_file import read_config_file
+from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS
 
 DEFAULT_PRESET = "tutorial"
+DEFAULT_ENCODING = "utf-8"
 
 
-def add_settings(train):
-    """Adds `--preset` and an option for each setting to the grammar of `train`."""
-    settings = train.add_argument_group("settings")
+def add_train_options(train):
+    """Adds what `train` can be told to its grammar.
+
+    Nothing is required and nothing has a default here, so that what is left open can come from a `--config` file.
+    """
+    train.add_argument(
+        "corpus", metavar="CORPUS", nargs="*",
+        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each",
+    )  # fmt: skip
+    train.add_argument("--run", metavar="RUN", help="folder that keeps the run; made if there is none")
+    train.add_argument(
+        "--config", metavar="FILE",
+        help="TOML file with any of these options by name, such as the config.toml of a run folder: "
+        "epochs = 20; the command line goes before it",
+    )  # fmt: skip
+    train.add_argument(
+        "--from", dest="from_run", metavar="RUN",
+        help="run to start from (fine-tuning): its tokenizer and sizes are kept, its best weights are the first ones",
+    )  # fmt: skip
+    train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
+    train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
+    train.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
+    settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
     for name, field in FIELDS.items():
-        option, about = f"--{name.replace('_', '-')}", field.metadata["about"].replace("%", "%%")
-        if field.type is bool:
-            settings.add_argument(option, action=argparse.BooleanOptionalAction, help=about)
-        else:
-            # What a word may be is left to `Config`, which says it as it says it of a file.
-            words = field.metadata["choices"]
-            metavar = "N" if words is None else "|".join(words)
-            settings.add_argument(option, type=field.type, metavar=metavar, help=about)
+        add_setting(settings, name, field)
+
+
+def add_setting(settings, name, field):
+    """Adds the option of a field of `Config`, documented by the field."""
+    option, about = f"--{name.replace('_', '-')}", field.metadata["about"].replace("%", "%%")
+    if field.type is bool:
+        settings.add_argument(option, action=argparse.BooleanOptionalAction, help=about)
+        return
+    # Which words there are is left to `Config`, which says it of the command line as of a file.
+    words = field.metadata["choices"]
+    settings.add_argument(option, type=field.type, metavar="|".join(words) if words else "N", help=about)
+
+
+def complete(options):
+    """Fills in from the `--config` file what the command line leaves open.
+
+    Raises:
+        InputError: If the file cannot be used, or corpus or run folder are named nowhere.
+    """
+    if options.config is not None:
+        settings, rest = read_config_file(options.config)
+        for key, value in {**settings, **rest}.items():
+            name = "from_run" if key == "from" else key
+            if getattr(options, name) in (None, []):
+                setattr(options, name, value)
+    options.encoding = options.encoding or DEFAULT_ENCODING
+    missing = [name for name, value in (("CORPUS", options.corpus), ("--run", options.run)) if not value]
+    if missing:
+        raise InputError(f"the following arguments are required: {', '.join(missing)}")
 
 
 def given_settings(options):
-    """The settings that the command line names, by their names in `Config`."""
+    """The settings of `Config` that completed options name."""
     return {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}

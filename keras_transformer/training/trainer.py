@@ -1,7 +1,6 @@
 """Training a run folder: from a corpus to weights, resumable."""
 
 import os
-import pathlib
 import shlex
 import sys
 
@@ -22,6 +21,7 @@ from keras_transformer.training import callbacks as around
 from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
 from keras_transformer.training.device import find_devices
+from keras_transformer.training.fine_tuning import check_origin, check_parent, load_origin
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
@@ -31,7 +31,7 @@ from keras_transformer.training.schedule import make_schedule
 FREE_TO_CHANGE = ("epochs", "patience")  # All other settings would make it another training.
 
 
-def train(pairs_or_path, run_dir, config=None):
+def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
     """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
 
     Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on.
@@ -39,7 +39,11 @@ def train(pairs_or_path, run_dir, config=None):
     Args:
         pairs_or_path: DataFrame with the columns "question" and "answer", or what `load_pairs` reads.
         run_dir: The run folder, new or of the same training.
-        config: The `Config`; by default that of the run folder, or `Config()` for a new one.
+        config: The `Config`; by default that of the run folder, or for a new one that of `from_run`, or `Config()`.
+        from_run: Folder of a run to start from: its tokenizer and sizes are kept, its best weights are the first ones;
+            optimizer and schedule begin anew.
+        source: Where a DataFrame came from, for `config.toml`: its keys "corpus" (a list of paths), "question",
+            "answer" and "encoding".
 
     Returns:
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
@@ -51,14 +55,19 @@ def train(pairs_or_path, run_dir, config=None):
     pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
     parts = split_pairs(pairs)
     check_parts(parts)
-    run = open_run(run_dir, pairs, config) if Run.exists(run_dir) else None
-    config = config or (run.config if run else Config())
-    tokenizer = run.tokenizer if run else train_tokenizer(parts["train"], config)
+    parent = Run(from_run) if from_run else None
+    run = open_run(run_dir, pairs, config, parent) if Run.exists(run_dir) else None
+    known = run or parent
+    config = config or (known.config if known else Config())
+    if parent:
+        check_parent(parent, config)
+    tokenizer = known.tokenizer if known else train_tokenizer(parts["train"], config)
     training = packed_rows(parts["train"], tokenizer, config)
     validation = packed_rows(parts["validation"], tokenizer, config, shuffle=False)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     if run is None:
-        run = Run.create(run_dir, config, tokenizer, about_corpus(pairs_or_path, pairs, parts))
+        corpus = about_corpus(source or source_of(pairs_or_path), pairs, parts)
+        run = Run.create(run_dir, config, tokenizer, corpus, parent)
     run.change_config(config)
     summary = fit(run, training, validation)
     print(farewell(run, summary))
@@ -77,6 +86,8 @@ def fit(run, training, validation):
     model = compiled_model(run, training.encoded.tokens / len(training), len(training), chosen)
     restore(model, tensors, "variables")
     restore(model, tensors, "optimizer")
+    if run.origin and not tensors:
+        load_origin(run, model)
     print(greeting(run, model, training, step, f"{devices} in {chosen} ({reason})"))
     average = AveragedWeights()
     keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, average)
@@ -168,11 +179,14 @@ def train_tokenizer(pairs, config):
 
 def about_corpus(source, pairs, parts):
     """What a run folder notes of its corpus."""
+    paths = source.get("corpus", [])
+    name = " ".join(os.path.basename(path) for path in paths) or "pairs"
+    source = {**source, "corpus": [os.path.abspath(path) for path in paths] or None}
     sizes = {name: len(part) for name, part in parts.items()}
-    return {"name": source_name(source), "fingerprint": fingerprint(pairs), "pairs": len(pairs), **sizes}
+    return {"name": name, "source": source, "fingerprint": fingerprint(pairs), "pairs": len(pairs), **sizes}
 
 
-def open_run(run_dir, pairs, config):
+def open_run(run_dir, pairs, config, parent=None):
     """The run folder to go on with, if it is of the same corpus and settings."""
     run = Run(run_dir)
     if run.corpus["fingerprint"] != fingerprint(pairs):
@@ -184,6 +198,8 @@ def open_run(run_dir, pairs, config):
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
             raise InputError(f"{run_dir}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
+    if parent:
+        check_origin(run, parent)
     return run
 
 
@@ -198,12 +214,13 @@ def check_parts(parts):
             )
 
 
-def source_name(source):
-    """What to call a corpus: its file names, or "pairs" if it came from memory."""
-    if hasattr(source, "columns"):
-        return "pairs"
-    paths = [source] if isinstance(source, (str, os.PathLike)) else source
-    return " ".join(pathlib.Path(path).name for path in paths)
+def source_of(pairs_or_path):
+    """Where pairs came from: nothing if they were made in memory."""
+    if hasattr(pairs_or_path, "columns"):
+        return {}
+    paths = [pairs_or_path] if isinstance(pairs_or_path, (str, os.PathLike)) else pairs_or_path
+    # A name that is no UTF-8 cannot be written down; it has question marks then.
+    return {"corpus": [os.fspath(path).encode("utf-8", "replace").decode("utf-8") for path in paths]}
 
 
 def best_scores(rows):
@@ -217,8 +234,9 @@ def best_scores(rows):
 def greeting(run, model, training, step, where):
     """What is about to happen, in one paragraph."""
     what = f"Going on at step {step} of" if step else "Training"
+    origin = f" from {run.origin['path']}" if run.origin else ""
     return (
-        f"{what} {run.path} on {where}: {model.count_params():,} parameters, "
+        f"{what} {run.path}{origin} on {where}: {model.count_params():,} parameters, "
         f"{len(training.encoded):,} pairs, {run.corpus['validation']:,} for validation, "
         f"{len(training):,} steps an epoch, at most {run.config.epochs} epochs"
     )

@@ -153,6 +153,33 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
     assert epochs == [str(epoch + 1) for epoch in range(stopped + 2)]
 
 
+def test_a_file_says_what_to_train_and_the_run_folder_holds_one_to_repeat_it(corpus, tmp_path):
+    korean = corpus.rename(tmp_path / "대화 쌍.csv")
+    entries = [f"{option[2:].replace('-', '_')} = {value}" for option, value in zip(SIZES[::2], SIZES[1::2])]
+    text = "\n".join(['corpus = "대화 쌍.csv"', 'run = "실행"', "epochs = 2", "label_smoothing = 0.1", *entries])
+    (tmp_path / "설정.toml").write_text(text, encoding="utf-8")
+    process = call("train", "--config", "설정.toml", "--epochs", 1, cwd=tmp_path)
+    assert process.returncode == 0, process.stderr.decode()
+    first = json.loads((tmp_path / "실행/config.json").read_text("utf-8"))
+    assert (first["config"]["epochs"], first["config"]["label_smoothing"]) == (1, 0.1)
+    assert first["corpus"]["name"] == "대화 쌍.csv"
+    assert first["corpus"]["source"]["corpus"] == [str(korean)]
+
+    again = call("train", "--config", tmp_path / "실행/config.toml", "--run", tmp_path / "again")
+    assert again.returncode == 0, again.stderr.decode()
+    second = json.loads((tmp_path / "again/config.json").read_text("utf-8"))
+    assert (second["config"], second["corpus"]) == (first["config"], first["corpus"])
+    losses = [(tmp_path / run / "metrics.csv").read_text().splitlines()[1].split(",")[1] for run in ("실행", "again")]
+    assert losses[0] == losses[1]
+
+
+def test_presets_are_a_table_or_json():
+    table = call("presets").stdout.decode()
+    assert ["base", "6", "512", "8", "2,048", "37,000", "63.1", "M", "1.26", "GB"] in map(str.split, table.splitlines())
+    small = json.loads(call("presets", "--json").stdout)["small"]
+    assert (small["patience"], small["parameters"]) == (3, 8_935_424)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -165,6 +192,10 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
         (["train", "few.csv", "--run", "r", "--schedule", "linear"], "schedule must be one of paper, inverse_sqrt"),
         (["train", "few.csv", "--run", "r", "--presett", "demo"], "unrecognized arguments: --presett demo"),
         (["train", "few.csv"], "the following arguments are required: --run"),
+        (["train", "--run", "r"], "the following arguments are required: CORPUS"),
+        (["train", "few.csv", "--run", "r", "--config", "bad.toml"], "bad.toml: epochs must be a whole number"),
+        (["train", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["train", "few.csv", "--run", "r", "--from", "folder"], "config.json: missing; this is no run folder"),
         (["answer", "nowhere"], "nowhere: there is no such run folder"),
         (["chat", "folder"], "config.json: missing; this is no run folder"),
         (["sing"], "invalid choice: 'sing'"),
@@ -175,6 +206,7 @@ def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "few.csv").write_text("question,answer\nhi,hello\n")
     (tmp_path / "korean.csv").write_bytes("질문,답변\n안녕,반가워\n".encode("cp949"))
+    (tmp_path / "bad.toml").write_text("epochs = true")
     (tmp_path / "folder").mkdir()
     process = call(*arguments, cwd=tmp_path)
     assert process.returncode == 2
@@ -182,7 +214,7 @@ def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["chat"], ["answer"]])
+@pytest.mark.parametrize("command", [[], ["train"], ["chat"], ["answer"], ["presets"]])
 def test_every_command_has_help_with_an_example(command):
     process = call(*command, "--help")
     assert process.returncode == 0
