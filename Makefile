@@ -34,8 +34,11 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 
+# With PEERS=FOLDER beside the peers' scripts that it holds; CORPUS=FILE and PEERS_PYTHON=PYTHON go with it.
+bench: BENCH_OPTIONS = $(if $(PEERS),--peers "$(PEERS)") $(if $(PEERS_PYTHON),--peers-python "$(PEERS_PYTHON)")
+bench: BENCH_OPTIONS += $(if $(CORPUS),--corpus "$(CORPUS)")
 bench: $(VENV)/installed-test
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH_OPTIONS)
 
 clean:
 	rm -rf $(VENV) $(RUN)

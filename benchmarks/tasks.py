@@ -8,6 +8,8 @@ import time
 import keras
 import numpy as np
 
+from benchmarks.command import make_parser, provenance, say, start
+from benchmarks.results import publish, table
 from keras_transformer import generate, loss_function, transformer
 
 START_ID, END_ID, FIRST_ID = 2, 3, 4
@@ -53,11 +55,17 @@ def learn(task, steps=1000, batch_size=128, seed=0):
     return float((generation.ids == targets[unseen, 1:]).all(axis=1).mean()), seconds
 
 
-def main():
+def main(arguments=None):
+    options = make_parser(__doc__, "tasks").parse_args(arguments)
+    rows = []
     for task in TASKS:
+        say(f"{task} …")
         exact, seconds = learn(task)
-        print(f"{task:<8} {exact:7.2%} of 1,000 unseen sequences exact after {seconds:.0f} s of training", flush=True)
+        rows.append([task, f"{exact:.2%}", f"{seconds:.0f}"])
+    header = ["task", "of 1,000 unseen sequences exact", "after training for, s"]
+    where = provenance("tasks", arguments)
+    publish(options.results, "tasks", "Learning to copy and to reverse", [where, table(header, rows)])
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -1,0 +1,99 @@
+"""What the benchmarks' command lines share."""
+
+import argparse
+import datetime
+import pathlib
+import shlex
+import sys
+
+from benchmarks.corpus import SMALL_TALK
+from benchmarks.machine import describe_machine, describe_versions
+from benchmarks.programs import Failed
+from benchmarks.results import RESULTS, without_folders
+from keras_transformer import InputError
+
+FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+
+
+def make_parser(about, name):
+    """A command line with the options that every benchmark has.
+
+    Args:
+        about: The benchmark's docstring.
+        name: Its module, without the package; None for the package itself.
+    """
+    program = f"python -m benchmarks.{name}" if name else "python -m benchmarks"
+    kind = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(program, description=about, formatter_class=kind)
+    parser.add_argument(
+        "--results", type=pathlib.Path, default=RESULTS, metavar="FILE",
+        help="where to write the results (default: benchmarks/RESULTS.md)",
+    )  # fmt: skip
+    return parser
+
+
+def add_peer_options(parser):
+    """The options of a benchmark that trains on a corpus, beside others."""
+    parser.add_argument("--peers", type=folder, metavar="FOLDER", help="a folder with the peers' scripts")
+    parser.add_argument(
+        "--peers-python", default=sys.executable, metavar="PYTHON",
+        help="the interpreter that runs them (default: the one that runs this)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE",
+        help="the corpus to train on (default: data/small_talk.csv)",
+    )  # fmt: skip
+
+
+def folder(text):
+    """An existing folder, for argparse."""
+    if not pathlib.Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: no such folder")
+    return pathlib.Path(text).resolve()
+
+
+def at_least(least):
+    """Whole numbers from `least` on, for argparse."""
+
+    def number(text):
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, not {text}")
+        return int(text)
+
+    return number
+
+
+def provenance(name, arguments, peers_python=None):
+    """How, when and where results came to be: the command, the date, the machine and the versions.
+
+    Args:
+        name: The benchmark's module.
+        arguments: Its arguments; None for those of this process.
+        peers_python: The interpreter of the peers, if they took part.
+    """
+    words = sys.argv[1:] if arguments is None else map(str, arguments)
+    command = without_folders(" ".join(map(shlex.quote, ["python", "-m", f"benchmarks.{name}", *words])))
+    versions = describe_versions()
+    if peers_python and (theirs := describe_versions(peers_python)) != versions:
+        versions += f"; peers: {theirs}"
+    return f"`{command}`, {datetime.date.today().isoformat()}.\n{describe_machine()}; {versions}."
+
+
+def say(text):
+    """Progress, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def start(main):
+    """Runs a benchmark as a program: what goes wrong becomes a line and an exit status, not a traceback."""
+    try:
+        main()
+    except Failed as error:
+        say(f"benchmarks: failed: {error}")
+        sys.exit(FAILED)
+    except InputError as error:
+        say(f"benchmarks: error: {error}")
+        sys.exit(WRONG_INPUT)
+    except KeyboardInterrupt:
+        say("\nStopped; the results are as they were.")
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,163 @@
+"""How long does training take to the quality that the tutorial reaches?
+
+    python -m benchmarks.time_to_quality --peers FOLDER [--corpus FILE]
+    python -m benchmarks.time_to_quality --target BITS [--target-seconds S] [--corpus FILE]
+
+The tutorial trains for some epochs; its best validation score, in bits per character, is the target. Ours then trains
+until its score is at or below that. Two times are told: of the training steps alone, and of the process from its start
+until the score is known, with reading the corpus, tracing, validating and saving.
+"""
+
+import dataclasses
+import math
+import tempfile
+from pathlib import Path
+
+from benchmarks import ours, peers
+from benchmarks.command import add_peer_options, at_least, make_parser, provenance, say, start
+from benchmarks.corpus import Corpus
+from benchmarks.programs import Failed, run_program
+from benchmarks.results import publish, table, without_folders
+from keras_transformer import PRESETS
+
+NAME = "time_to_quality"
+TUTORIAL = peers.Peer("tutorial", "float32", "tutorial_train.py")
+
+
+@dataclasses.dataclass(frozen=True)
+class Reached:
+    """A score, and what it took.
+
+    Attributes:
+        bits: Validation bits per character.
+        epochs: Epochs until then; None if not known.
+        train_s: Seconds of training steps; None if not known.
+        wall_s: Seconds from the start of the process; None if not known.
+    """
+
+    bits: float
+    epochs: int | None = None
+    train_s: float | None = None
+    wall_s: float | None = None
+
+
+def best_epoch(epochs, arrivals):
+    """The tutorial's best epoch, the first of equals.
+
+    Args:
+        epochs: What it printed of each epoch.
+        arrivals: Seconds at which each was there.
+    """
+    if not epochs:
+        raise Failed("the tutorial printed no figures")
+    bits = [epoch["bits_per_char"] for epoch in epochs]
+    best = bits.index(min(bits))
+    return Reached(bits[best], best + 1, epochs[best]["train_s"], arrivals[best])
+
+
+def run_tutorial(options, corpus, folder):
+    """Trains the tutorial to its end; raises `Failed` if it cannot run."""
+    arrivals = []
+
+    def note_arrivals(seconds, output):
+        for epoch in peers.read_epochs(output)[len(arrivals) :]:
+            arrivals.append(seconds)
+            say(f"  tutorial: {epoch['bits_per_char']:.3f} bits per character after {seconds:,.0f} s")
+
+    words = peers.peer_command(options.peers_python, options.peers, TUTORIAL, corpus.for_peers(folder), options.epochs)
+    outcome = run_program(words, note_arrivals).check()
+    return best_epoch(peers.read_epochs(outcome.output), arrivals)
+
+
+def first_at_or_below(rows, target):
+    """How many of our epochs it takes to the target; None if they do not reach it."""
+    return next((number for number, row in enumerate(rows, 1) if row[ours.SCORE] <= target), None)
+
+
+def run_ours(options, corpus, folder, target):
+    """Trains ours until its score is at or below the target, or to its end.
+
+    Returns:
+        Where it was when it stopped, and whether that is at the target.
+    """
+    run = Path(folder) / "run"
+    arrivals = []
+
+    def at_target(seconds, output):
+        rows = ours.read_metrics(run)
+        for row in rows[len(arrivals) :]:
+            arrivals.append(seconds)
+            say(f"  ours: {row[ours.SCORE]:.3f} bits per character after {seconds:,.0f} s")
+        return first_at_or_below(rows, target)
+
+    outcome = run_program(ours.train_command(corpus.path, run, options.preset, options.precision), at_target)
+    rows = ours.read_metrics(run)
+    if epochs := first_at_or_below(rows, target):
+        taken = ours.train_seconds(rows[:epochs], corpus.train_pairs)
+        return Reached(rows[epochs - 1][ours.SCORE], epochs, taken, arrivals[epochs - 1]), True
+    outcome.check()
+    best = min((row[ours.SCORE] for row in rows), default=math.nan)
+    return Reached(best, len(rows), ours.train_seconds(rows, corpus.train_pairs), outcome.seconds), False
+
+
+def cells(name, reached):
+    """A row of the table."""
+    epochs = "–" if reached.epochs is None else str(reached.epochs)
+    seconds = ["–" if s is None else f"{s:,.0f}" for s in (reached.train_s, reached.wall_s)]
+    return [name, f"{reached.bits:.3f}", epochs, *seconds]
+
+
+def ratio(theirs, mine):
+    """How many times as long the tutorial took; a dash where one time is not known."""
+    return f"{theirs / mine:.2f} ×" if theirs and mine else "–"
+
+
+def report(theirs, mine, reached, label):
+    """The paragraphs of the results, without where they come from."""
+    given = theirs.epochs is None  # By --target, not by a run of this benchmark.
+    rows = [cells("tutorial, as given" if given else "tutorial", theirs), cells(label, mine)]
+    if reached:
+        times = [ratio(theirs.train_s, mine.train_s), ratio(theirs.wall_s, mine.wall_s)]
+        rows.append(["tutorial's time to ours", "", "", *times])
+    header = ["", "validation bits per character", "epochs", "training steps alone, s", "whole process until then, s"]
+    said = [] if reached else [f"Ours did not reach {theirs.bits:.3f}; its row is its best score and its whole time."]
+    return [table(header, rows), *said]
+
+
+def parse(arguments):
+    """The options, checked."""
+    parser = make_parser(__doc__, NAME)
+    add_peer_options(parser)
+    parser.add_argument("--epochs", type=at_least(1), default=14, metavar="N", help="of the tutorial (default: 14)")
+    parser.add_argument("--target", type=float, metavar="BITS", help="its best score, if known: it is not run")
+    parser.add_argument("--target-seconds", type=float, metavar="S", help="its seconds of training until then")
+    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="of ours (default: tutorial)")
+    precisions = ("auto", "float32", "bfloat16", "float16")
+    parser.add_argument("--precision", choices=precisions, default="auto", help="of ours (default: auto)")
+    options = parser.parse_args(arguments)
+    if options.target is None and options.peers is None:
+        parser.error("give --peers, a folder with the tutorial's script, or --target")
+    if options.target is None and options.target_seconds is not None:
+        parser.error("--target-seconds needs --target")
+    return options
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    corpus = Corpus(options.corpus)
+    runs_tutorial = options.target is None
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            theirs = run_tutorial(options, corpus, folder) if runs_tutorial else None
+        except Failed as error:
+            raise Failed(f"the tutorial: {without_folders(str(error))}") from error
+        theirs = theirs or Reached(options.target, train_s=options.target_seconds)
+        mine, reached = run_ours(options, corpus, folder, theirs.bits)
+    where = provenance(NAME, arguments, runs_tutorial and options.peers_python)
+    label = f"{ours.NAME} (preset {options.preset}, precision {options.precision})"
+    paragraphs = [where, corpus.describe(beside_peers=True), *report(theirs, mine, reached, label)]
+    publish(options.results, NAME, "Time to the tutorial's quality", paragraphs)
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,191 @@
+"""How fast does training go, and with how much memory, beside the peers?
+
+    python -m benchmarks.training [--peers FOLDER] [--corpus FILE]
+
+Every program trains the sizes of the preset "tutorial" for some epochs, in a whole process of its own; the first epoch,
+which traces and compiles, is left out. The programs run in turn, A B C A B C …, because machines are shared and speeds
+drift: what counts are the ratios within a round.
+"""
+
+import dataclasses
+import pathlib
+import tempfile
+from collections.abc import Callable
+
+from benchmarks import ours, peers
+from benchmarks.command import add_peer_options, at_least, make_parser, provenance, say, start
+from benchmarks.corpus import Corpus
+from benchmarks.programs import Failed, run_program
+from benchmarks.results import median_and_range, publish, table, without_folders
+
+NAME = "training"
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """One of the programs that take turns.
+
+    Attributes:
+        name: What tables call it.
+        precision: "float32" or "bfloat16"; ratios are taken between programs of the same.
+        command: From a new, empty folder to the words that start it.
+        speed: From the `Outcome` and that folder to pairs per second.
+    """
+
+    name: str
+    precision: str
+    command: Callable
+    speed: Callable
+
+    def __str__(self):
+        return f"{self.name} {self.precision}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """What one round measured of a program."""
+
+    pairs_per_s: float
+    peak_mb: float
+    seconds: float
+
+
+def our_program(precision, corpus, epochs):
+    """Our training at a precision."""
+    more = ["--epochs", str(epochs), "--patience", "0"]
+    return Program(
+        ours.NAME,
+        precision,
+        lambda folder: ours.train_command(corpus, folder / "run", "tutorial", precision, *more),
+        lambda outcome, folder: ours.speed(folder / "run"),
+    )
+
+
+def peer_program(python, scripts, peer, corpus, epochs):
+    """A peer's training."""
+    return Program(
+        peer.name,
+        peer.precision,
+        lambda folder: peers.peer_command(python, scripts, peer, corpus, epochs),
+        lambda outcome, folder: peers.speed(outcome.output),
+    )
+
+
+def measure(program):
+    """Runs a program once; raises `Failed` if there is nothing to measure."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        outcome = run_program(program.command(folder)).check()
+        return Sample(program.speed(outcome, folder), outcome.peak_mb, outcome.seconds)
+
+
+def run_rounds(programs, rounds):
+    """Runs the programs in turn.
+
+    Args:
+        programs: The `Program`s.
+        rounds: Times that each is run.
+
+    Returns:
+        The `Sample`s of each program that ran every time, and the reason why each other one is left out.
+
+    Raises:
+        Failed: If one of ours cannot run.
+    """
+    samples, left_out = {program: [] for program in programs}, {}
+    for number in range(1, rounds + 1):
+        for program in [program for program in programs if program not in left_out]:
+            say(f"round {number} of {rounds}: {program} …")
+            try:
+                sample = measure(program)
+            except Failed as error:
+                if program.name == ours.NAME:
+                    raise Failed(f"{program}: {error}") from error
+                left_out[program] = without_folders(str(error))
+                del samples[program]
+                say(f"  left out: {error}")
+                continue
+            samples[program].append(sample)
+            say(f"  {sample.pairs_per_s:,.0f} pairs/s, {sample.peak_mb:,.0f} MB, {sample.seconds:,.0f} s in all")
+    return samples, left_out
+
+
+def round_ratios(ours_per_round, theirs_per_round):
+    """Our speed over a peer's, round by round."""
+    return [mine / other for mine, other in zip(ours_per_round, theirs_per_round, strict=True)]
+
+
+def speed_table(samples):
+    """A row per program: speed, peak memory and wall time."""
+    rows = [
+        [
+            program.name,
+            program.precision,
+            median_and_range(sample.pairs_per_s for sample in taken),
+            median_and_range(sample.peak_mb for sample in taken),
+            median_and_range(sample.seconds for sample in taken),
+        ]
+        for program, taken in samples.items()
+    ]
+    return table(["program", "precision", "pairs/s", "peak memory, MB", "whole process, s"], rows)
+
+
+def ratio_table(samples):
+    """Our speed over that of each peer of the same precision; None if there is no peer."""
+    speeds = {program: [sample.pairs_per_s for sample in taken] for program, taken in samples.items()}
+    mine = {program.precision: taken for program, taken in speeds.items() if program.name == ours.NAME}
+    rows = [
+        [program.name, program.precision, median_and_range(round_ratios(mine[program.precision], taken), 2)]
+        for program, taken in speeds.items()
+        if program.name != ours.NAME
+    ]
+    return table(["ours to", "precision", "ratio of pairs/s"], rows) if rows else None
+
+
+def report(samples, left_out, rounds, epochs):
+    """The paragraphs of the results, without where they come from."""
+    how = (
+        f"Pairs per second after the first of {epochs} epochs; each program was run {rounds} times, in turn with the "
+        "others: median (lowest–highest). Ratios are taken within each round."
+    )
+    missing = [f"Left out: {program}: {reason}." for program, reason in left_out.items()]
+    return [text for text in (how, speed_table(samples), ratio_table(samples), *missing) if text]
+
+
+def make_programs(options, corpus, folder):
+    """Ours in both precisions, each followed by the peers of the same."""
+    beside = peers.peers_for(corpus.train_pairs) if options.peers else []
+    theirs = corpus.for_peers(folder) if beside else None
+    programs = []
+    for precision in ("float32", "bfloat16"):
+        programs.append(our_program(precision, corpus.path, options.epochs))
+        programs += [
+            peer_program(options.peers_python, options.peers, peer, theirs, options.epochs)
+            for peer in beside
+            if peer.precision == precision
+        ]
+    return programs
+
+
+def parser(name=NAME, about=__doc__):
+    """The command line's grammar."""
+    grammar = make_parser(about, name)
+    add_peer_options(grammar)
+    grammar.add_argument("--rounds", type=at_least(1), default=2, metavar="N", help="turns of each (default: 2)")
+    grammar.add_argument("--epochs", type=at_least(2), default=2, metavar="N", help="epochs of each run (default: 2)")
+    return grammar
+
+
+def main(arguments=None):
+    options = parser().parse_args(arguments)
+    corpus = Corpus(options.corpus)
+    with tempfile.TemporaryDirectory() as folder:
+        samples, left_out = run_rounds(make_programs(options, corpus, folder), options.rounds)
+    where = provenance(NAME, arguments, options.peers and options.peers_python)
+    about = corpus.describe(beside_peers=options.peers is not None)
+    paragraphs = report(samples, left_out, options.rounds, options.epochs)
+    publish(options.results, NAME, "Training speed", [where, about, *paragraphs])
+
+
+if __name__ == "__main__":
+    start(main)
