@@ -131,12 +131,13 @@ class Keeper(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
-        if best_row(self.rows) is self.rows[-1]:
+        config = self.run.config
+        if best_row(self.rows, config.monitor) is self.rows[-1]:
             with self.average.in_place():
                 self.run.save_weights(self.model, self.rows[-1])
         self.save()
         self.save_rows()
-        if self.completing or out_of_patience(self.rows, self.run.config.patience):
+        if self.completing or out_of_patience(self.rows, config.patience, config.monitor):
             self.model.stop_training = True
 
     def save(self):
@@ -194,11 +195,12 @@ class StopOnInterrupt(keras.callbacks.Callback):
             raise Interrupted  # The keeper, called before, has saved the epoch with its validation.
 
 
-def best_row(rows):
-    """The row with the best validation score, the earliest of equals; None if there is no row."""
-    return min(rows, key=lambda row: row[SCORE], default=None)
+def best_row(rows, monitor):
+    """The row that is best in that column, the earliest of equals; None if there is no row."""
+    best = max if monitor.endswith("accuracy") else min
+    return best(rows, key=lambda row: row[monitor], default=None)
 
 
-def out_of_patience(rows, patience):
-    """Whether the last `patience` epochs brought no better score."""
-    return bool(patience and rows) and rows[-1]["epoch"] - best_row(rows)["epoch"] >= patience
+def out_of_patience(rows, patience, monitor):
+    """Whether the last `patience` epochs brought nothing better."""
+    return bool(patience and rows) and rows[-1]["epoch"] - best_row(rows, monitor)["epoch"] >= patience

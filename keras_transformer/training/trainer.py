@@ -28,7 +28,7 @@ from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.schedule import make_schedule
 
-FREE_TO_CHANGE = ("epochs", "patience")  # All other settings would make it another training.
+FREE_TO_CHANGE = ("epochs", "patience", "monitor")  # All other settings would make it another training.
 
 
 def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
@@ -109,7 +109,12 @@ def fit(run, training, validation):
             finished = True
         except around.Interrupted:
             pass
-    summary = {"finished": finished, "epochs": len(rows), **best_scores(rows), "seconds": round(keeper.seconds(), 1)}
+    summary = {
+        "finished": finished,
+        "epochs": len(rows),
+        **best_scores(rows, config.monitor),
+        "seconds": round(keeper.seconds(), 1),
+    }
     if finished:
         write_json(run.path / SUMMARY, summary)
     return summary
@@ -117,7 +122,7 @@ def fit(run, training, validation):
 
 def steps_are_left(config, training, step, rows):
     """Whether the training is not at its end."""
-    return step < config.epochs * len(training) and not around.out_of_patience(rows, config.patience)
+    return step < config.epochs * len(training) and not around.out_of_patience(rows, config.patience, config.monitor)
 
 
 def fit_from(model, config, training, validation, callbacks, keeper):
@@ -198,9 +203,23 @@ def open_run(run_dir, pairs, config, parent=None):
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
             raise InputError(f"{run_dir}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
+    check_monitor(run, new["monitor"])
     if parent:
         check_origin(run, parent)
     return run
+
+
+def check_monitor(run, monitor):
+    """Raises `InputError` if by another monitor another epoch is best: its weights are not the ones kept."""
+    if monitor == run.config.monitor:
+        return
+    rows = load_checkpoint(run)[2]
+    kept, best = (around.best_row(rows, name) for name in (run.config.monitor, monitor))
+    if best is not kept:
+        raise InputError(
+            f"{run.path}: by {monitor} epoch {best['epoch']} is best, but the weights kept are those of epoch "
+            f"{kept['epoch']}, best by {run.config.monitor}; name another run folder"
+        )
 
 
 def check_parts(parts):
@@ -223,12 +242,15 @@ def source_of(pairs_or_path):
     return {"corpus": [os.fspath(path).encode("utf-8", "replace").decode("utf-8") for path in paths]}
 
 
-def best_scores(rows):
+def best_scores(rows, monitor):
     """The best epoch and its scores."""
-    best = around.best_row(rows)
+    best = around.best_row(rows, monitor)
     if best is None:
         return {"best_epoch": None}
-    return {"best_epoch": best["epoch"], **{name: best[name] for name in best if name.startswith("val_")}}
+    return {
+        "best_epoch": best["epoch"],
+        **{name: best[name] for name in best if name.startswith("val_") or name == monitor},
+    }
 
 
 def greeting(run, model, training, step, where):

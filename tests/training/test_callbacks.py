@@ -1,20 +1,31 @@
+import pytest
+
 from keras_transformer.training.callbacks import NarrowBar, best_row, out_of_patience
 
+SCORE = "val_bits_per_char"
 
-def rows(*scores):
-    return [{"epoch": i + 1, "val_bits_per_char": score} for i, score in enumerate(scores)]
+
+def rows(*scores, monitor=SCORE):
+    return [{"epoch": i + 1, monitor: score} for i, score in enumerate(scores)]
 
 
 def test_the_best_row_is_the_earliest_of_equals():
-    assert best_row(rows(3.0, 2.0, 2.5, 2.0))["epoch"] == 2
-    assert best_row([]) is None
+    assert best_row(rows(3.0, 2.0, 2.5, 2.0), SCORE)["epoch"] == 2
+    assert best_row([], SCORE) is None
+
+
+@pytest.mark.parametrize(
+    ("monitor", "epoch"), [("val_loss", 2), ("perplexity", 2), ("accuracy", 3), ("val_accuracy", 3)]
+)
+def test_accuracy_is_best_where_it_is_highest_and_the_others_where_lowest(monitor, epoch):
+    assert best_row(rows(0.5, 0.25, 0.75, 0.75, monitor=monitor), monitor)["epoch"] == epoch
 
 
 def test_patience_counts_epochs_since_the_best():
-    assert not out_of_patience(rows(3.0, 2.0, 2.5), patience=2)
-    assert out_of_patience(rows(3.0, 2.0, 2.5, 2.4), patience=2)
-    assert not out_of_patience(rows(3.0, 2.0, 2.5, 2.4), patience=0)
-    assert not out_of_patience([], patience=1)
+    assert not out_of_patience(rows(3.0, 2.0, 2.5), patience=2, monitor=SCORE)
+    assert out_of_patience(rows(3.0, 2.0, 2.5, 2.4), patience=2, monitor=SCORE)
+    assert not out_of_patience(rows(3.0, 2.0, 2.5, 2.4), patience=0, monitor=SCORE)
+    assert not out_of_patience([], patience=1, monitor=SCORE)
 
 
 def test_the_bar_keeps_what_fits_a_line():

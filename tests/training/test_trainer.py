@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from keras_transformer import Config, CorpusWarning, InputError, Run, TrainingDiverged, train
+from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.trainer import compiled_model
 
@@ -200,6 +201,31 @@ def test_patience_ends_training(pairs, tmp_path, monkeypatch):
     )
     summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
     assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
+
+
+def scores(monkeypatch, **columns):
+    """Lets the epochs have these scores, one after the other."""
+
+    def measure(self, epoch, logs):
+        logs.update({around.SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
+
+    monkeypatch.setattr(around.BitsPerCharacter, "on_epoch_end", measure)
+
+
+def test_the_monitor_decides_on_patience_and_weights(pairs, tmp_path, monkeypatch):
+    scores(monkeypatch, val_accuracy=[0.25, 0.75, 0.5, 0.5, 0.9])
+    summary = train(pairs, tmp_path / "run", TINY.replace(epochs=5, patience=2, monitor="val_accuracy"))
+    assert (summary["epochs"], summary["best_epoch"], summary["val_accuracy"]) == (4, 2, 0.75)
+    assert load_tensors(tmp_path / "run/weights.safetensors", Run(tmp_path / "run").id)[1]["epoch"] == 2
+
+
+def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(pairs, tmp_path, monkeypatch):
+    scores(monkeypatch, val_accuracy=[0.5, 0.75], accuracy=[0.5, 0.25])
+    train(pairs, tmp_path / "run", TINY.replace(epochs=2))
+    with pytest.raises(InputError, match="by val_accuracy epoch 2 is best, but the weights kept are those of epoch 1"):
+        train(pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="val_accuracy"))
+    assert train(pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="accuracy"))["best_epoch"] == 1
+    assert Run(tmp_path / "run").config.monitor == "accuracy"
 
 
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, tmp_path, monkeypatch):
