@@ -27,6 +27,7 @@ _MODULES = {
     "run": ["Run"],
     "text.tokenizer": ["Tokenizer"],
     "training.callbacks": ["TrainingDiverged"],
+    "training.epoch_average": ["average_epochs"],
     "training.losses": ["loss_function"],
     "training.metrics": ["accuracy"],
     "training.schedule": ["CustomSchedule"],

@@ -4,6 +4,7 @@
     config.toml              the same for `train --config`, to do the training once more
     tokenizer.model          SentencePiece model
     weights.safetensors      the best weights so far
+    weights-epoch-0007.…     those of the last epochs, where `keep_epochs` asks for them
     checkpoint.safetensors   the state at which training goes on
     metrics.csv              a row per epoch
     summary.json             how training ended; there only when it has
@@ -28,6 +29,7 @@ from keras_transformer.text.tokenizer import Tokenizer
 
 FORMAT = 2  # Of the run folder; raised when an older reader could no longer make sense of it.
 CONFIG, RECIPE, TOKENIZER, WEIGHTS = "config.json", "config.toml", "tokenizer.model", "weights.safetensors"
+EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
 CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
 
 
@@ -133,10 +135,23 @@ class Run:
         path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
         return load_tensors(path, self.id)[0]
 
-    def save_weights(self, model, about):
+    def save_weights(self, model, about, name=WEIGHTS):
         """Writes the weights of the run's model, with a dictionary of facts about them."""
         tensors = {variable.path: keras.ops.convert_to_numpy(variable) for variable in model.weights}
-        save_tensors(self.path / WEIGHTS, tensors, self.id, about)
+        save_tensors(self.path / name, tensors, self.id, about)
+
+    def save_epoch(self, model, about):
+        """Writes the weights of `about["epoch"]` besides the best, and removes those too old for `keep_epochs`."""
+        epoch = about["epoch"]
+        self.save_weights(model, about, EPOCH_WEIGHTS.format(epoch))
+        for old, path in self.kept_epochs().items():
+            if old <= epoch - self.config.keep_epochs:
+                path.unlink()
+
+    def kept_epochs(self):
+        """The files of the epochs whose weights are kept, by the epoch's number, in their order."""
+        numbers = {path.stem.rpartition("-")[2]: path for path in self.path.glob("weights-epoch-*.safetensors")}
+        return dict(sorted((int(number), path) for number, path in numbers.items() if number.isdecimal()))
 
     def summary(self):
         """How training ended, as a dictionary; None while it has not."""

@@ -7,7 +7,7 @@ import sys
 import warnings
 
 from keras_transformer import __version__
-from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
+from keras_transformer.apps.options import DEFAULT_ENCODING, DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.errors import InputError
 from keras_transformer.presets import preset
 
@@ -54,6 +54,7 @@ def parser():
     add_train(commands)
     add_chat(commands)
     add_answer(commands)
+    add_average(commands)
     add_presets(commands)
     return top
 
@@ -83,6 +84,22 @@ def add_answer(commands):
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
     answer.add_argument("run", metavar="RUN", help="folder of the run")
+
+
+def add_average(commands):
+    """The grammar of `average`."""
+    average = add_command(
+        commands, "average", run_average, "validate the mean of several epochs' weights (section 6.1)",
+        "keras-transformer average runs/first --last 5 --keep",
+    )  # fmt: skip
+    average.add_argument("run", metavar="RUN", help="folder of a run trained with --keep-epochs")
+    which = average.add_mutually_exclusive_group(required=True)
+    which.add_argument("--last", type=int, metavar="N", help="average the last N epochs")
+    which.add_argument("--best", type=int, metavar="N", help="average the N best of the epochs kept")
+    average.add_argument(
+        "--keep", action="store_true", help="make the average the run's weights, once training has ended"
+    )
+    average.add_argument("--corpus", metavar="CORPUS", nargs="+", help="the run's corpus, if it has moved")
 
 
 def add_presets(commands):
@@ -156,6 +173,26 @@ def run_answer(options):
     for answer in bot.replies(list(read_lines(sys.stdin))):
         print(answer)
     sys.stdout.flush()
+    return 0
+
+
+def run_average(options):
+    """Prints the scores of the average below those of the best single epoch."""
+    import_tensorflow_quietly()
+    from keras_transformer.data.corpus import load_pairs
+    from keras_transformer.run import Run
+    from keras_transformer.training.epoch_average import average_epochs
+
+    source = Run(options.run).corpus.get("source", {})
+    paths = options.corpus or source.get("corpus")
+    if not paths:
+        raise InputError(f"{options.run}: does not say where its corpus is: add --corpus CORPUS")
+    pairs = load_pairs(paths, source.get("question"), source.get("answer"), source.get("encoding") or DEFAULT_ENCODING)
+    average = average_epochs(pairs, options.run, options.last, options.best, options.keep)
+    epochs = ", ".join(map(str, average["epochs"]))
+    print(f"{average['best']['val_bits_per_char']:.3f} validation bits per character: epoch {average['best']['epoch']}")
+    print(f"{average['val_bits_per_char']:.3f} validation bits per character: the average of epochs {epochs}")
+    print(f"Kept in {options.run}." if options.keep else "Nothing is changed; --keep makes it the run's weights.")
     return 0
 
 

@@ -76,7 +76,11 @@ class BitsPerCharacter(keras.callbacks.Callback):
         self.tokens_per_character = validation.tokens / characters
 
     def on_epoch_end(self, epoch, logs=None):
-        logs[SCORE] = logs["val_loss"] / math.log(2) * self.tokens_per_character
+        logs[SCORE] = self.score(logs["val_loss"])
+
+    def score(self, loss):
+        """Bits per character of a loss in nats per token."""
+        return loss / math.log(2) * self.tokens_per_character
 
 
 class FiniteLoss(keras.callbacks.Callback):
@@ -132,13 +136,21 @@ class Keeper(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
         config = self.run.config
-        if best_row(self.rows, config.monitor) is self.rows[-1]:
+        best = best_row(self.rows, config.monitor) is self.rows[-1]
+        if best or config.keep_epochs:
             with self.average.in_place():
-                self.run.save_weights(self.model, self.rows[-1])
+                self.save_weights(best)
         self.save()
         self.save_rows()
         if self.completing or out_of_patience(self.rows, config.patience, config.monitor):
             self.model.stop_training = True
+
+    def save_weights(self, best):
+        """Writes the weights of the last epoch, as the best and as one of those to keep, if they are."""
+        if best:
+            self.run.save_weights(self.model, self.rows[-1])
+        if self.run.config.keep_epochs:
+            self.run.save_epoch(self.model, self.rows[-1])
 
     def save(self):
         """Writes the checkpoint."""
@@ -197,8 +209,12 @@ class StopOnInterrupt(keras.callbacks.Callback):
 
 def best_row(rows, monitor):
     """The row that is best in that column, the earliest of equals; None if there is no row."""
-    best = max if monitor.endswith("accuracy") else min
-    return best(rows, key=lambda row: row[monitor], default=None)
+    return next(iter(ranked(rows, monitor)), None)
+
+
+def ranked(rows, monitor):
+    """The rows, best first: by the highest accuracy, or the lowest of the other columns."""
+    return sorted(rows, key=lambda row: row[monitor], reverse=monitor.endswith("accuracy"))
 
 
 def out_of_patience(rows, patience, monitor):

@@ -156,7 +156,9 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
 def test_a_file_says_what_to_train_and_the_run_folder_holds_one_to_repeat_it(corpus, tmp_path):
     korean = corpus.rename(tmp_path / "대화 쌍.csv")
     entries = [f"{option[2:].replace('-', '_')} = {value}" for option, value in zip(SIZES[::2], SIZES[1::2])]
-    text = "\n".join(['corpus = "대화 쌍.csv"', 'run = "실행"', "epochs = 2", "label_smoothing = 0.1", *entries])
+    text = "\n".join(
+        ['corpus = "대화 쌍.csv"', 'run = "실행"', "epochs = 2", "label_smoothing = 0.1", "keep_epochs = 1", *entries]
+    )
     (tmp_path / "설정.toml").write_text(text, encoding="utf-8")
     process = call("train", "--config", "설정.toml", "--epochs", 1, cwd=tmp_path)
     assert process.returncode == 0, process.stderr.decode()
@@ -171,6 +173,12 @@ def test_a_file_says_what_to_train_and_the_run_folder_holds_one_to_repeat_it(cor
     assert (second["config"], second["corpus"]) == (first["config"], first["corpus"])
     losses = [(tmp_path / run / "metrics.csv").read_text().splitlines()[1].split(",")[1] for run in ("실행", "again")]
     assert losses[0] == losses[1]
+
+    average = call("average", "실행", "--last", 1, cwd=tmp_path)
+    score, once_more, nothing = average.stdout.decode().splitlines()
+    assert score.endswith(" validation bits per character: epoch 1")
+    assert once_more == score.replace("epoch 1", "the average of epochs 1")
+    assert nothing == "Nothing is changed; --keep makes it the run's weights."
 
 
 def test_presets_are_a_table_or_json():
@@ -197,6 +205,8 @@ def test_presets_are_a_table_or_json():
         (["train", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["train", "few.csv", "--run", "r", "--from", "folder"], "config.json: missing; this is no run folder"),
         (["answer", "nowhere"], "nowhere: there is no such run folder"),
+        (["average", "nowhere", "--best", "2"], "nowhere: there is no such run folder"),
+        (["average", "nowhere"], "one of the arguments --last --best is required"),
         (["chat", "folder"], "config.json: missing; this is no run folder"),
         (["sing"], "invalid choice: 'sing'"),
         ([], "the following arguments are required: COMMAND"),
@@ -214,7 +224,7 @@ def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["chat"], ["answer"], ["presets"]])
+@pytest.mark.parametrize("command", [[], ["train"], ["chat"], ["answer"], ["average"], ["presets"]])
 def test_every_command_has_help_with_an_example(command):
     process = call(*command, "--help")
     assert process.returncode == 0

@@ -1,0 +1,92 @@
+"""The mean of several epochs' weights (section 6.1), validated beside those of the best epoch.
+
+What is kept of an epoch is its moving average, the weights that its validation measured.
+"""
+
+import math
+
+import numpy as np
+
+from keras_transformer.data.corpus import check_pairs, load_pairs
+from keras_transformer.data.encoding import encode_pairs
+from keras_transformer.data.packing import PackedRows
+from keras_transformer.data.split import split_pairs
+from keras_transformer.errors import InputError
+from keras_transformer.models.packed import packed
+from keras_transformer.storage import load_tensors
+from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
+from keras_transformer.training.checkpoint import load_checkpoint
+from keras_transformer.training.losses import TokenLoss
+from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.trainer import open_run
+
+
+def average_epochs(pairs_or_path, run_dir, last=None, best=None, keep=False):
+    """Averages the weights of epochs that the run has kept (setting `keep_epochs`), and validates the average.
+
+    Args:
+        pairs_or_path: The run's corpus, as `train` takes it.
+        run_dir: The run folder.
+        last: How many epochs, from the last backwards; or
+        best: how many, from the best by the run's monitor on.
+        keep: Whether the average becomes the run's weights. A training that goes on replaces it at its next best epoch.
+
+    Returns:
+        A dictionary: "epochs" (their numbers) and the average's "val_loss", "val_perplexity", "val_accuracy" and
+        "val_bits_per_char"; in "best", the row of the best single epoch.
+
+    Raises:
+        InputError: If the corpus is not the run's, or fewer epochs are kept.
+    """
+    if (last is None) == (best is None):
+        raise InputError("name either how many of the last epochs to average, or how many of the best")
+    pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
+    run = open_run(run_dir, pairs, None)
+    paths = choose(run, last, best)
+    model = run.build_model()
+    weights = mean_weights(run, list(paths.values()))
+    for variable in model.weights:
+        variable.assign(weights[variable.path])
+    average = {"epochs": sorted(paths), **validate(run, model, split_pairs(pairs)["validation"])}
+    if keep:
+        run.save_weights(model, average)
+    return {**average, "best": best_row(load_checkpoint(run)[2], run.config.monitor)}
+
+
+def choose(run, last, best):
+    """The files of so many last or best epochs, by number; raises `InputError` if no so many are kept."""
+    paths, number = run.kept_epochs(), best if last is None else last
+    if not 1 <= number <= len(paths):
+        raise InputError(
+            f"{run.path}: cannot average {number} epochs: it keeps the weights of {len(paths)}; "
+            "how many a training keeps is said by --keep-epochs"
+        )
+    if best is None:
+        return dict(list(paths.items())[-number:])
+    rows = [load_tensors(path, run.id)[1] for path in paths.values()]
+    return {row["epoch"]: paths[row["epoch"]] for row in ranked(rows, run.config.monitor)[:number]}
+
+
+def mean_weights(run, paths):
+    """The mean of each weight over files of the run, summed in 64 bits: NumPy arrays by name."""
+    total = {}
+    for path in paths:
+        for name, value in load_tensors(path, run.id)[0].items():
+            total[name] = total.get(name, 0) + value.astype("float64")
+    return {name: np.asarray(value / len(paths), "float32") for name, value in total.items()}
+
+
+def validate(run, model, pairs):
+    """The scores of a model on the validation pairs, under the names that they have in `metrics.csv`."""
+    encoded = encode_pairs(pairs, run.tokenizer, run.config.max_length)
+    rows = PackedRows(encoded, run.config.batch_size, shuffle=False)
+    joined = packed(model)
+    joined.compile(loss=TokenLoss(1), metrics=[TokenAccuracy(), Perplexity()])
+    scores = joined.evaluate(rows.epochs(), verbose=0, return_dict=True)
+    loss = math.log(scores["perplexity"])
+    return {
+        "val_loss": loss,
+        "val_perplexity": scores["perplexity"],
+        "val_accuracy": scores["accuracy"],
+        SCORE: BitsPerCharacter(encoded).score(loss),
+    }
