@@ -31,7 +31,7 @@ def setting(default, about, least=None, below=math.inf, choices=None):
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """Sizes, training and text settings of a run; the defaults are the tutorial's sizes."""
+    """Sizes, training and text settings of a run; the defaults are the preset `small`."""
 
     vocab_size: int = setting(8192, "token ids of the tokenizer, at most; a small corpus may yield fewer", 1)
     num_layers: int = setting(2, "encoder layers, and as many decoder layers (N, section 3.1)", 1)
@@ -63,9 +63,9 @@ class Config:
     learning_rate: float = setting(
         0.001, "highest learning rate; no effect in schedule paper, whose peak is (d_model · warmup_steps)^-0.5", 1e-12
     )
-    warmup_steps: int = setting(4000, "updates over which the learning rate rises (section 5.3)", 1)
-    epochs: int = setting(50, "passes over the training pairs, at most", 1)
-    patience: int = setting(5, "epochs without a better monitor before training stops; 0 for never", 0)
+    warmup_steps: int = setting(500, "updates over which the learning rate rises (section 5.3)", 1)
+    epochs: int = setting(30, "passes over the training pairs, at most", 1)
+    patience: int = setting(3, "epochs without a better monitor before training stops; 0 for never", 0)
     monitor: str = setting(
         "val_bits_per_char", "column of metrics.csv that says which epoch is best: by the highest accuracy, or the "
         "lowest of the others", choices=MONITORS,

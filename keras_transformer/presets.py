@@ -8,15 +8,15 @@ PRESETS = {
         vocab_size=3000, num_layers=2, d_model=128, num_heads=4, dff=256, batch_size=32, epochs=36, patience=0,
         warmup_steps=1600, max_length=48,
     ),
-    "tutorial": Config(),
-    "small": Config(epochs=30, patience=3, warmup_steps=500),
+    "tutorial": Config(epochs=50, patience=5, warmup_steps=4000),
+    "small": Config(),
     "base": Config(
         vocab_size=37000, num_layers=6, d_model=512, num_heads=8, dff=2048, tie_embeddings=True, label_smoothing=0.1,
-        epochs=100, max_length=128,
+        epochs=100, patience=5, warmup_steps=4000, max_length=128,
     ),
     "big": Config(
         vocab_size=37000, num_layers=6, d_model=1024, num_heads=16, dff=4096, tie_embeddings=True, dropout=0.3,
-        label_smoothing=0.1, epochs=100, max_length=128,
+        label_smoothing=0.1, epochs=100, patience=5, warmup_steps=4000, max_length=128,
     ),
 }  # fmt: skip
 """The demonstration corpus; the tutorial; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""

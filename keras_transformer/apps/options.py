@@ -7,7 +7,7 @@ from keras_transformer.config_file import read_config_file
 from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS
 
-DEFAULT_PRESET = "tutorial"
+DEFAULT_PRESET = "small"
 DEFAULT_ENCODING = "utf-8"
 
 
