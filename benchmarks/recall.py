@@ -26,7 +26,7 @@ def single_answers(pairs):
 
 def last_model(run):
     """The model with the weights of the last step instead of the best ones."""
-    model = compiled_model(run, tokens_per_batch=1)
+    model = compiled_model(run, tokens_per_batch=1, steps_per_epoch=10**6)  # The sizes do not matter: no step is taken.
     tensors = load_checkpoint(run)[0]
     restore(model, tensors, "variables")
     return model
