@@ -184,9 +184,10 @@ def train_tokenizer(pairs, config):
 
 def about_corpus(source, pairs, parts):
     """What a run folder notes of its corpus."""
-    paths = source.get("corpus", [])
+    # A file name that is no UTF-8 cannot be written down; it has question marks then.
+    paths = [os.path.abspath(path).encode("utf-8", "replace").decode("utf-8") for path in source.get("corpus", ())]
     name = " ".join(os.path.basename(path) for path in paths) or "pairs"
-    source = {**source, "corpus": [os.path.abspath(path) for path in paths] or None}
+    source = {**source, "corpus": paths or None}
     sizes = {name: len(part) for name, part in parts.items()}
     return {"name": name, "source": source, "fingerprint": fingerprint(pairs), "pairs": len(pairs), **sizes}
 
@@ -237,9 +238,7 @@ def source_of(pairs_or_path):
     """Where pairs came from: nothing if they were made in memory."""
     if hasattr(pairs_or_path, "columns"):
         return {}
-    paths = [pairs_or_path] if isinstance(pairs_or_path, (str, os.PathLike)) else pairs_or_path
-    # A name that is no UTF-8 cannot be written down; it has question marks then.
-    return {"corpus": [os.fspath(path).encode("utf-8", "replace").decode("utf-8") for path in paths]}
+    return {"corpus": [pairs_or_path] if isinstance(pairs_or_path, (str, os.PathLike)) else list(pairs_or_path)}
 
 
 def best_scores(rows, monitor):

@@ -13,7 +13,7 @@ import pytest
 from keras_transformer import Config, CorpusWarning, InputError, Run, TrainingDiverged, train
 from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
-from keras_transformer.training.trainer import compiled_model
+from keras_transformer.training.trainer import about_corpus, compiled_model
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
@@ -263,6 +263,15 @@ def test_a_corpus_without_validation_questions_is_refused(tmp_path):
     with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
         train(pairs, tmp_path / "run", TINY)
     assert not (tmp_path / "run").exists()
+
+
+def test_where_the_corpus_is_can_always_be_written_down(pairs):
+    about = about_corpus(
+        {"corpus": ["/말뭉치/대화.csv", "/d/\udcff.csv"], "encoding": "cp949"}, pairs, {"train": pairs}
+    )
+    assert about["name"] == "대화.csv ?.csv"
+    assert about["source"] == {"corpus": ["/말뭉치/대화.csv", "/d/?.csv"], "encoding": "cp949"}
+    assert about_corpus({}, pairs, {"train": pairs})["name"] == "pairs"
 
 
 def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
