@@ -111,9 +111,8 @@ class Run:
     def build_model(self):
         """A model of the run's sizes with new weights."""
         config = self.config
-        return transformer(
-            self.tokenizer.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
-        )
+        sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
+        return transformer(self.tokenizer.vocab_size, *sizes, tie_embeddings=config.tie_embeddings)
 
     def load_model(self):
         """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""

@@ -30,10 +30,11 @@ def test_base_and_big_have_the_papers_parameters(name, millions):
 
 
 @pytest.mark.parametrize("sizes", [(50, 1, 8, 2, 24), (300, 3, 16, 4, 8)])
-def test_parameters_are_counted_as_keras_counts_them(sizes):
+@pytest.mark.parametrize("tied", [False, True])
+def test_parameters_are_counted_as_keras_counts_them(sizes, tied):
     vocab_size, num_layers, d_model, num_heads, dff = sizes
-    model = transformer(vocab_size, num_layers, dff, d_model, num_heads, 0.1)
-    assert count_parameters(Config(vocab_size, num_layers, d_model, num_heads, dff)) == model.count_params()
+    model = transformer(vocab_size, num_layers, dff, d_model, num_heads, 0.1, tie_embeddings=tied)
+    assert count_parameters(Config(vocab_size, num_layers, d_model, num_heads, dff, tied)) == model.count_params()
 
 
 def test_training_holds_five_numbers_a_parameter_and_one_more_to_accumulate():
