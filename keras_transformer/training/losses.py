@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_transformer.training.fusion import fused
+
 
 def token_losses(y_true, y_pred):
     """Cross-entropy at each position, 0 where the target is padding.
@@ -40,9 +42,9 @@ class TokenLoss(keras.losses.Loss):
         self.label_smoothing = label_smoothing
 
     def call(self, y_true, y_pred):
-        losses, weights = token_losses(y_true, y_pred)
+        losses, weights = fused(token_losses)(y_true, y_pred)
         if self.label_smoothing:
-            spread = uniform_losses(y_pred) * weights
+            spread = fused(uniform_losses)(y_pred) * weights
             losses = (1 - self.label_smoothing) * losses + self.label_smoothing * spread
         return ops.sum(losses) / self.tokens_per_batch
 

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_transformer.training.fusion import fused
 from keras_transformer.training.losses import token_losses
 
 
@@ -37,7 +38,7 @@ class TokenMean(keras.metrics.Metric):
         self.tokens = self.add_weight(name="tokens", initializer="zeros")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        values, weights = self.measure(y_true, y_pred)
+        values, weights = fused(self.measure)(y_true, y_pred)
         self.total.assign_add(ops.sum(values))
         self.tokens.assign_add(ops.sum(weights))
 

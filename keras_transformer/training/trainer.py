@@ -164,17 +164,11 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     optimizer = make_optimizer(config, steps_per_epoch)
     optimizer.build(model.trainable_variables)
     loss = TokenLoss(tokens_per_batch, config.label_smoothing)
-    jit = False if multiplies_faster_uncompiled(precision_name) else "auto"
-    model.compile(optimizer, loss, metrics=[TokenAccuracy(), Perplexity()], jit_compile=jit)
+    model.compile(optimizer, loss, metrics=[TokenAccuracy(), Perplexity()])
     # Keras lists its metrics at the first batch; a checkpoint in the middle of an epoch needs them before it.
     vocab_size = run.tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
     return model
-
-
-def multiplies_faster_uncompiled(precision_name):
-    """On a CPU, TensorFlow's own kernels multiply bfloat16 twice as fast as what XLA compiles."""
-    return keras.backend.backend() == "tensorflow" and precision_name == "bfloat16" and not find_devices().gpus
 
 
 def train_tokenizer(pairs, config):
