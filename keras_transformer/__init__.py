@@ -15,7 +15,7 @@ _MODULES = {
     "data.split": ["split_pairs"],
     "decoding.generate": ["Generation", "generate"],
     "decoding.search": ["Greedy"],
-    "errors": ["InputError"],
+    "errors": ["DiskFull", "InputError"],
     "layers.attention": ["MultiHeadAttention", "scaled_dot_product_attention"],
     "layers.masks": ["create_look_ahead_mask", "create_padding_mask"],
     "layers.position": ["PositionalEncoding"],

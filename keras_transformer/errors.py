@@ -1,4 +1,4 @@
-"""The one error that means "what you gave cannot be used": the message is a line a user can act on."""
+"""What can go wrong for reasons outside the program, each said in one line that a user can act on."""
 
 
 class InputError(ValueError):
@@ -6,4 +6,11 @@ class InputError(ValueError):
 
     The message says what is wrong, where, and what to do, in one line. The command line prints it without a
     traceback and exits with status 2.
+    """
+
+
+class DiskFull(OSError):
+    """There is no room for a file of the run; what was saved before is intact.
+
+    `strerror` names the file and what to do, in one line. The command line prints it and exits with status 1.
     """

@@ -18,11 +18,9 @@ import os
 import pathlib
 import uuid
 
-import keras
-
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
-from keras_transformer.errors import InputError
+from keras_transformer.errors import DiskFull, InputError
 from keras_transformer.models.transformer import transformer
 from keras_transformer.storage import load_tensors, save_tensors, sha256, write_atomically, write_json
 from keras_transformer.text.tokenizer import Tokenizer
@@ -92,6 +90,8 @@ class Run:
             if parent:
                 about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
             write_about(path, about)
+        except DiskFull:
+            raise
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
         return cls(path)
@@ -136,8 +136,7 @@ class Run:
 
     def save_weights(self, model, about, name=WEIGHTS):
         """Writes the weights of the run's model, with a dictionary of facts about them."""
-        tensors = {variable.path: keras.ops.convert_to_numpy(variable) for variable in model.weights}
-        save_tensors(self.path / name, tensors, self.id, about)
+        save_tensors(self.path / name, {variable.path: variable for variable in model.weights}, self.id, about)
 
     def save_epoch(self, model, about):
         """Writes the weights of `about["epoch"]` besides the best, and removes those too old for `keep_epochs`."""

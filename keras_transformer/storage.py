@@ -1,30 +1,58 @@
 """Files that are whole: written beside their place and moved there, and checked when they are read."""
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
 import pathlib
+import struct
 import zlib
 
+import keras
 import numpy as np
 import safetensors
-import safetensors.numpy
 
-from keras_transformer.errors import InputError
+from keras_transformer.errors import DiskFull, InputError
+
+DTYPES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
+    "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
+}  # fmt: skip
+"""Names of types in Keras and in safetensors files."""
+
+NO_ROOM = {
+    errno.ENOSPC: "disk full",
+    errno.EDQUOT: "disk quota used up",
+    errno.EFBIG: "limit of file sizes reached",
+}
 
 
 def save_tensors(path, tensors, run_id, about):
     """Writes named arrays with facts about them, atomically, marked as a part of a run.
 
+    The file is of the safetensors format. It is written here, and not by that library, because the library first copies
+    all arrays into one (which doubles the memory), or else leaves its own half-written files when it is killed.
+
     Args:
         path: The file.
-        tensors: Dictionary of names to NumPy arrays.
+        tensors: Dictionary of names to NumPy arrays or Keras variables.
         run_id: The run's id.
         about: What JSON can hold.
+
+    Raises:
+        DiskFull: If there is no room for it; the old file is still there.
     """
-    tensors = {name: np.asarray(value, order="C") for name, value in tensors.items()}
-    metadata = {"run": run_id, "checksum": checksum(tensors), "about": json.dumps(about)}
-    write_atomically(path, safetensors.numpy.save(tensors, metadata))
+    names, total = sorted(tensors), 0
+    metadata = {"run": run_id, "checksum": f"{total:08x}", "about": json.dumps(about)}
+    with replacing(path, sum(size_of(value) for value in tensors.values())) as file:
+        file.write(tensors_header(names, tensors, metadata))
+        for name in names:
+            value = np.asarray(keras.ops.convert_to_numpy(tensors[name]), order="C")
+            total = checksum(name, value, total)
+            file.write(value)
+        file.seek(0)
+        file.write(tensors_header(names, tensors, {**metadata, "checksum": f"{total:08x}"}))  # Of the same length.
 
 
 def load_tensors(path, run_id):
@@ -44,31 +72,114 @@ def load_tensors(path, run_id):
         raise InputError(f"{path}: damaged: {error}") from error
     if metadata.get("run") != run_id:
         raise InputError(f"{path}: belongs to another run")
-    if metadata["checksum"] != checksum(tensors):
+    total = 0
+    for name in sorted(tensors):
+        total = checksum(name, tensors[name], total)
+    if metadata["checksum"] != f"{total:08x}":
         raise InputError(f"{path}: damaged: the checksum differs")
     return tensors, json.loads(metadata["about"])
 
 
-def checksum(tensors):
-    """CRC-32 over the bytes of named arrays, as text."""
-    total = 0
-    for name in sorted(tensors):
-        total = zlib.crc32(tensors[name].tobytes(), zlib.crc32(name.encode(), total))
-    return f"{total:08x}"
+def tensors_header(names, tensors, metadata):
+    """The start of a safetensors file: the length of a JSON text, and that text.
+
+    Args:
+        names: The tensors' names in the order of their bytes.
+        tensors: Dictionary of names to arrays or variables.
+        metadata: Dictionary of texts.
+    """
+    header, end = {"__metadata__": metadata}, 0
+    for name in names:
+        start, end = end, end + size_of(tensors[name])
+        header[name] = {
+            "dtype": DTYPES[keras.backend.standardize_dtype(tensors[name].dtype)],
+            "shape": list(tensors[name].shape),
+            "data_offsets": [start, end],
+        }
+    text = json.dumps(header).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text
 
 
-def write_atomically(path, data):
-    """Writes bytes to a file so that at any moment either the old or the new content is there whole."""
+def size_of(tensor):
+    """Bytes of an array or variable."""
+    return int(np.prod(tensor.shape)) * np.dtype(keras.backend.standardize_dtype(tensor.dtype)).itemsize
+
+
+def checksum(name, value, total):
+    """CRC-32 that goes on from `total` over an array's name and bytes."""
+    return zlib.crc32(value, zlib.crc32(name.encode("utf-8"), total))
+
+
+@contextlib.contextmanager
+def replacing(path, size):
+    """Opens a file to write so that at any moment either the old or the new content is there whole.
+
+    Args:
+        path: The file, which is replaced when the block ends without an error.
+        size: Bytes to be written, to be named if there is no room for them.
+
+    Yields:
+        The open file, which stands beside its place until then.
+
+    Raises:
+        DiskFull: If there is no room; the old file is still there.
+    """
     path = pathlib.Path(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(beside, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise DiskFull(
+            error.errno,
+            f"{NO_ROOM[error.errno]}: could not write {path} (needs {in_words(size)}); "
+            "what was saved before is intact: make room and run the same command again",
+        ) from error
     finally:
         beside.unlink(missing_ok=True)
+
+
+def in_words(size):
+    """A number of bytes for people."""
+    return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{-(-size // 1000)} kB"
+
+
+def remove_leftovers(folder):
+    """Removes the half-written files of processes that were killed; those of living ones stay.
+
+    Args:
+        folder: Where `replacing` wrote.
+    """
+    for path in pathlib.Path(folder).glob(".*.part"):
+        owner = path.name.split(".")[-2]
+        if owner.isdigit() and not is_alive(int(owner)):
+            with contextlib.suppress(PermissionError):  # Windows removes no file that a process holds open.
+                path.unlink(missing_ok=True)
+
+
+def is_alive(process):
+    """Whether another process of that number runs. In a container, this one has often the number of the one before."""
+    if os.name == "nt" or process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # Somebody else's.
+        return True
+    return True
+
+
+def write_atomically(path, data):
+    """Writes bytes to a file so that at any moment either the old or the new content is there whole."""
+    with replacing(path, len(data)) as file:
+        file.write(data)
 
 
 def write_json(path, value):

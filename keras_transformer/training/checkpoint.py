@@ -1,7 +1,5 @@
 """The whole state of a training, saved and restored so that it goes on as if it had never stopped."""
 
-import keras
-
 from keras_transformer.errors import InputError
 from keras_transformer.run import CHECKPOINT
 from keras_transformer.storage import load_tensors, save_tensors
@@ -20,8 +18,7 @@ def save_checkpoint(run, model, step, rows, seconds):
         rows: The metrics of each epoch so far, a list of dictionaries.
         seconds: Time spent on them.
     """
-    tensors = {name: keras.ops.convert_to_numpy(variable) for name, variable in state(model).items()}
-    save_tensors(run.path / CHECKPOINT, tensors, run.id, {"step": step, "rows": rows, "seconds": seconds})
+    save_tensors(run.path / CHECKPOINT, state(model), run.id, {"step": step, "rows": rows, "seconds": seconds})
 
 
 def load_checkpoint(run):
