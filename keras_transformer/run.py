@@ -9,6 +9,7 @@
     metrics.csv              a row per epoch
     summary.json             how training ended; there only when it has
     logs/                    for TensorBoard
+    lock                     held by a running training, so that no second one starts
 
 Every file is written beside its place and moved there whole, so that a run killed at any moment stays readable.
 """
@@ -21,6 +22,7 @@ import uuid
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
 from keras_transformer.errors import DiskFull, InputError
+from keras_transformer.lock import LOCK
 from keras_transformer.models.transformer import transformer
 from keras_transformer.storage import load_tensors, save_tensors, sha256, write_atomically, write_json
 from keras_transformer.text.tokenizer import Tokenizer
@@ -72,29 +74,42 @@ class Run:
         path = pathlib.Path(path)
         if cls.exists(path):
             raise InputError(f"{path}: holds a run already")
+        cls.make_folder(path)
+        about = {
+            "format": FORMAT,
+            "id": uuid.uuid4().hex,
+            "config": config.to_dict(),
+            "corpus": corpus,
+            "tokenizer": sha256(tokenizer.model),
+        }
+        if parent:
+            about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
         try:
-            if path.is_dir() and {name for name in os.listdir(path) if not name.endswith(".part")} - {
-                TOKENIZER,
-                RECIPE,
-            }:
-                raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
-            path.mkdir(parents=True, exist_ok=True)
             write_atomically(path / TOKENIZER, tokenizer.model)
-            about = {
-                "format": FORMAT,
-                "id": uuid.uuid4().hex,
-                "config": config.to_dict(),
-                "corpus": corpus,
-                "tokenizer": sha256(tokenizer.model),
-            }
-            if parent:
-                about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
             write_about(path, about)
         except DiskFull:
             raise
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
         return cls(path)
+
+    @classmethod
+    def make_folder(cls, path):
+        """Makes the folder that a run will be created in, unless it is there.
+
+        Raises:
+            InputError: If it cannot be made, or holds what is not of a run.
+        """
+        path = pathlib.Path(path)
+        if cls.exists(path):
+            return
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            names = {name for name in os.listdir(path) if not name.endswith(".part")}
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        if names - {TOKENIZER, RECIPE, LOCK}:
+            raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
 
     @staticmethod
     def exists(path):

@@ -1,8 +1,8 @@
 """Parts of the training step that TensorFlow does better compiled, on a CPU too.
 
-The step as a whole is not compiled there: TensorFlow's own kernels multiply at least as fast as what XLA makes of them,
-in bfloat16 twice as fast. But each of its other operations is a pass over the memory, and where all logits or all weights
-are passed over, one compiled pass takes the place of many.
+The step as a whole is not compiled there: TensorFlow's own kernels multiply at least as fast as what XLA makes of
+them, in bfloat16 twice as fast. But each of its other operations is a pass over the memory, and where all logits or all
+weights are passed over, one compiled pass takes the place of many.
 """
 
 import functools

@@ -13,9 +13,10 @@ from keras_transformer.data.encoding import encode_pairs
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
+from keras_transformer.lock import locked
 from keras_transformer.models.packed import packed
 from keras_transformer.run import LOGS, SUMMARY, Run
-from keras_transformer.storage import write_json
+from keras_transformer.storage import remove_leftovers, write_json
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.averaging import AveragedWeights
@@ -49,7 +50,8 @@ def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
 
     Raises:
-        InputError: If corpus, run folder and config do not fit together.
+        InputError: If corpus, run folder and config do not fit together, or another training writes to the run folder.
+        DiskFull: If there is no room to save; what was saved before is intact.
         TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
     """
     pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
@@ -65,11 +67,14 @@ def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
     training = packed_rows(parts["train"], tokenizer, config)
     validation = packed_rows(parts["validation"], tokenizer, config, shuffle=False)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
-    if run is None:
-        corpus = about_corpus(source or source_of(pairs_or_path), pairs, parts)
-        run = Run.create(run_dir, config, tokenizer, corpus, parent)
-    run.change_config(config)
-    summary = fit(run, training, validation)
+    Run.make_folder(run_dir)
+    with locked(run_dir):
+        remove_leftovers(run_dir)
+        if run is None:
+            corpus = about_corpus(source or source_of(pairs_or_path), pairs, parts)
+            run = Run.create(run_dir, config, tokenizer, corpus, parent)
+        run.change_config(config)
+        summary = fit(run, training, validation)
     print(farewell(run, summary))
     return summary
 

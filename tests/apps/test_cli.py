@@ -3,12 +3,15 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+
+from keras_transformer.lock import locked
 
 COMMAND = [sys.executable, "-m", "keras_transformer"]
 SIZES = [
@@ -186,6 +189,42 @@ def test_presets_are_a_table_or_json():
     assert ["base", "6", "512", "8", "2,048", "37,000", "63.1", "M", "1.26", "GB"] in map(str.split, table.splitlines())
     small = json.loads(call("presets", "--json").stdout)["small"]
     assert (small["patience"], small["parameters"]) == (3, 8_935_424)
+
+
+def test_one_training_at_a_time_and_talking_meanwhile(corpus, small_run, tmp_path):
+    (tmp_path / "run").mkdir()
+    with locked(tmp_path / "run"):
+        process = call("train", corpus, "--run", "run", *SIZES, cwd=tmp_path)
+    assert process.returncode == 2
+    assert one_error_line(process) == (
+        f"keras-transformer: error: run: another training (process {os.getpid()}) is writing to it; "
+        "wait for it, or name another run folder"
+    )
+    assert os.listdir(tmp_path / "run") == ["lock"]
+    with locked(small_run):
+        assert call("answer", small_run, stdin=b"hello\n").stdout == b"Hi there!\n"
+
+
+def test_training_on_a_full_disk_is_one_line_and_status_1(corpus, tmp_path):
+    """A limit of file sizes stands for the full disk: the operating system refuses the write as well."""
+    resource = pytest.importorskip("resource")
+    arguments = ["train", corpus, "--run", "run", *SIZES, "--epochs"]
+    assert call(*arguments, 1, cwd=tmp_path).returncode == 0
+    names = ["checkpoint.safetensors", "weights.safetensors", "metrics.csv"]
+    before = [(tmp_path / "run" / name).read_bytes() for name in names]
+    limit = 200_000
+
+    process = call(
+        *arguments, 2, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
+    assert process.returncode == 1
+    assert re.fullmatch(
+        r"keras-transformer: failed: limit of file sizes reached: could not write run/checkpoint\.safetensors "
+        r"\(needs \d+ kB\); what was saved before is intact: make room and run the same command again",
+        one_error_line(process),
+    )
+    assert [(tmp_path / "run" / name).read_bytes() for name in names] == before
+    assert not list((tmp_path / "run").glob(".*.part"))
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def trained(pairs, tmp_path_factory):
 def test_a_run_folder_holds_all_that_the_run_is(trained):
     run_dir, summary = trained
     assert sorted(path.name for path in run_dir.iterdir()) == [
-        "checkpoint.safetensors", "config.json", "config.toml", "logs", "metrics.csv", "summary.json",
-        "tokenizer.model", "weights.safetensors",
+        "checkpoint.safetensors", "config.json", "config.toml", "lock", "logs", "metrics.csv",
+        "summary.json", "tokenizer.model", "weights.safetensors",
     ]  # fmt: skip
     assert json.loads((run_dir / "summary.json").read_text()) == summary
     assert list((run_dir / "logs").rglob("events.out.tfevents.*"))
