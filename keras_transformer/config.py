@@ -73,6 +73,9 @@ class Config:
     keep_epochs: int = setting(
         0, "last epochs whose weights are kept, each in its file, for `keras-transformer average` (section 6.1)", 0
     )
+    checkpoint_minutes: float = setting(
+        5.0, "minutes between checkpoints within an epoch; 0 for the ends of epochs only", 0
+    )
     max_length: int = setting(
         64, "tokens in a question or an answer, start and end included; longer pairs are left out", 3
     )

@@ -18,6 +18,7 @@ from keras_transformer.config import FIELDS
         ({"dropout": float("nan")}, "dropout must be a number of at least 0, not nan"),
         ({"seed": 2**32}, "seed must be below 4294967296"),
         ({"max_length": 2}, "max_length must be a whole number of at least 3, not 2"),
+        ({"checkpoint_minutes": float("nan")}, "checkpoint_minutes must be a number of at least 0, not nan"),
         ({"dropout": "much"}, "dropout must be a number of at least 0, not 'much'"),
         ({"label_smoothing": 1}, "label_smoothing must be below 1, not 1"),
         ({"learning_rate": 0.0}, "learning_rate must be a number of at least 1e-12, not 0.0"),

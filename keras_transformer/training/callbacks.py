@@ -1,5 +1,6 @@
 """What happens around the training steps, one concern a class."""
 
+import contextlib
 import math
 import signal
 import threading
@@ -8,6 +9,7 @@ import warnings
 
 import keras
 import pandas as pd
+import tensorflow as tf
 
 from keras_transformer.run import METRICS
 from keras_transformer.storage import write_atomically
@@ -83,6 +85,30 @@ class BitsPerCharacter(keras.callbacks.Callback):
         return loss / math.log(2) * self.tokens_per_character
 
 
+class Board(keras.callbacks.TensorBoard):
+    """TensorBoard's logs. They may lack something, as after a full disk; training does not end for them."""
+
+    def on_test_end(self, logs=None):
+        with self.forgiving():
+            super().on_test_end(logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        with self.forgiving():
+            super().on_epoch_end(epoch, logs)
+
+    def on_train_end(self, logs=None):
+        with self.forgiving():
+            super().on_train_end(logs)
+
+    @contextlib.contextmanager
+    def forgiving(self):
+        """Makes a warning of what TensorFlow raises when it cannot write."""
+        try:
+            yield
+        except tf.errors.OpError:
+            warnings.warn(f"{self.log_dir}: some of TensorBoard's logs could not be written", stacklevel=3)
+
+
 class FiniteLoss(keras.callbacks.Callback):
     """Stops a training whose loss is no longer a number, before its weights can be kept."""
 
@@ -114,47 +140,64 @@ class Keeper(keras.callbacks.Callback):
         step: Steps taken before.
         rows: Metrics of the epochs before, from the checkpoint.
         seconds: Time spent on them, from the checkpoint.
-        tensors: Saved arrays, from the checkpoint.
+        tensors: Saved arrays, from the checkpoint; those of the metrics are put back once Keras has reset them.
         average: The `AveragedWeights`, whose weights are the ones to keep.
     """
 
     def __init__(self, run, steps_per_epoch, step, rows, seconds, tensors, average):
         super().__init__()
         self.run, self.steps_per_epoch, self.average = run, steps_per_epoch, average
-        self.step, self.rows, self.tensors = step, rows, tensors
+        self.step, self.rows = step, rows
+        self.metrics = {name: value for name, value in tensors.items() if name.startswith("metrics")}
         self.begin = time.perf_counter() - seconds
+        self.saved_at = time.perf_counter()
+
+    def catch_up(self, model):
+        """Brings weights and metrics in step with the checkpoint: a kill after it has left older ones, or none."""
+        for callback in (self, self.average):
+            callback.set_model(model)
+        if self.rows and not self.in_an_epoch():
+            self.save_weights()
         self.save_rows()
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.completing = self.step % self.steps_per_epoch != 0
+        self.completing = self.in_an_epoch()
         if self.completing:
-            restore(self.model, self.tensors, "metrics")  # Keras has just reset them, in the middle of the epoch.
+            restore(self.model, self.metrics, "metrics")  # Keras has just reset them, in the middle of the epoch.
 
     def on_train_batch_end(self, batch, logs=None):
         self.step += 1
+        minutes = self.run.config.checkpoint_minutes
+        if minutes and self.in_an_epoch() and time.perf_counter() - self.saved_at >= 60 * minutes:
+            self.save()
 
     def on_epoch_end(self, epoch, logs=None):
         self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
-        config = self.run.config
-        best = best_row(self.rows, config.monitor) is self.rows[-1]
-        if best or config.keep_epochs:
-            with self.average.in_place():
-                self.save_weights(best)
-        self.save()
+        self.save()  # First, because all else can be made again from it.
+        self.save_weights()
         self.save_rows()
-        if self.completing or out_of_patience(self.rows, config.patience, config.monitor):
+        if self.completing or out_of_patience(self.rows, self.run.config.patience, self.run.config.monitor):
             self.model.stop_training = True
 
-    def save_weights(self, best):
-        """Writes the weights of the last epoch, as the best and as one of those to keep, if they are."""
-        if best:
-            self.run.save_weights(self.model, self.rows[-1])
-        if self.run.config.keep_epochs:
-            self.run.save_epoch(self.model, self.rows[-1])
+    def in_an_epoch(self):
+        """Whether steps were taken in an epoch that has not ended; its last step is followed by its validation."""
+        return self.step % self.steps_per_epoch != 0
 
     def save(self):
         """Writes the checkpoint."""
         save_checkpoint(self.run, self.model, self.step, self.rows, self.seconds())
+        self.saved_at = time.perf_counter()
+
+    def save_weights(self):
+        """Writes the weights of the epoch that has just ended, as the best and as one of those to keep, if they are."""
+        best = best_row(self.rows, self.run.config.monitor) is self.rows[-1]
+        if not (best or self.run.config.keep_epochs):
+            return
+        with self.average.in_place():
+            if best:
+                self.run.save_weights(self.model, self.rows[-1])
+            if self.run.config.keep_epochs:
+                self.run.save_epoch(self.model, self.rows[-1])
 
     def seconds(self):
         """Time spent on this training, earlier calls included."""
@@ -198,7 +241,7 @@ class StopOnInterrupt(keras.callbacks.Callback):
         print("\nStopping after this step … (Ctrl-C again stops at once, without saving)", flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.wanted and self.keeper.step % self.keeper.steps_per_epoch:
+        if self.wanted and self.keeper.in_an_epoch():
             self.keeper.save()
             raise Interrupted
 

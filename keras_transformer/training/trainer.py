@@ -29,13 +29,14 @@ from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.schedule import make_schedule
 
-FREE_TO_CHANGE = ("epochs", "patience", "monitor")  # All other settings would make it another training.
+FREE_TO_CHANGE = ("epochs", "patience", "monitor", "checkpoint_minutes")  # Others would make it another training.
 
 
 def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
     """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
 
-    Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on.
+    Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on, as it does after
+    a training that was killed.
 
     Args:
         pairs_or_path: DataFrame with the columns "question" and "answer", or what `load_pairs` reads.
@@ -96,6 +97,8 @@ def fit(run, training, validation):
     print(greeting(run, model, training, step, f"{devices} in {chosen} ({reason})"))
     average = AveragedWeights()
     keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, average)
+    del tensors  # Several times as large as the model.
+    keeper.catch_up(model)
     finished = False
     with around.StopOnInterrupt(keeper) as stop:
         callbacks = [
@@ -104,7 +107,7 @@ def fit(run, training, validation):
             around.PairsPerSecond(len(training.encoded) / len(training)),
             around.TokenMeans(),
             around.BitsPerCharacter(validation.encoded),
-            keras.callbacks.TensorBoard(run.path / LOGS, write_graph=False),
+            around.Board(run.path / LOGS, write_graph=False),
             keeper,
             stop,
             around.NarrowBar(),

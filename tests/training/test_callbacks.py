@@ -1,6 +1,7 @@
 import pytest
+import tensorflow as tf
 
-from keras_transformer.training.callbacks import NarrowBar, best_row, out_of_patience
+from keras_transformer.training.callbacks import Board, NarrowBar, best_row, out_of_patience
 
 SCORE = "val_bits_per_char"
 
@@ -32,3 +33,9 @@ def test_the_bar_keeps_what_fits_a_line():
     logs = {"loss": 1.0, "accuracy": 0.5, "perplexity": 2.7, "pairs/s": 300.0}
     NarrowBar().on_train_batch_end(0, logs)
     assert logs == {"loss": 1.0, "pairs/s": 300.0}
+
+
+def test_training_does_not_end_for_the_logs_of_tensorboard(tmp_path):
+    message = "logs: some of TensorBoard's logs could not be written"
+    with pytest.warns(UserWarning, match=message), Board(tmp_path / "logs").forgiving():
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
