@@ -16,8 +16,10 @@ from keras_transformer.models.packed import packed
 from keras_transformer.storage import load_tensors
 from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
 from keras_transformer.training.checkpoint import load_checkpoint
+from keras_transformer.training.device import find_devices
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.trainer import open_run
 
 
@@ -43,7 +45,8 @@ def average_epochs(pairs_or_path, run_dir, last=None, best=None, keep=False):
     pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
     run = open_run(run_dir, pairs, None)
     paths = choose(run, last, best)
-    model = run.build_model()
+    with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
+        model = run.build_model()
     weights = mean_weights(run, list(paths.values()))
     for variable in model.weights:
         variable.assign(weights[variable.path])
