@@ -4,6 +4,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import pathlib
 import struct
@@ -44,15 +45,17 @@ def save_tensors(path, tensors, run_id, about):
         DiskFull: If there is no room for it; the old file is still there.
     """
     names, total = sorted(tensors), 0
+    layout, size = tensors_layout(names, tensors)
     metadata = {"run": run_id, "checksum": f"{total:08x}", "about": json.dumps(about)}
-    with replacing(path, sum(size_of(value) for value in tensors.values())) as file:
-        file.write(tensors_header(names, tensors, metadata))
+    with replacing(path, size) as file:
+        file.write(tensors_header(metadata, layout))
         for name in names:
             value = np.asarray(keras.ops.convert_to_numpy(tensors[name]), order="C")
             total = checksum(name, value, total)
             file.write(value)
+        metadata["checksum"] = f"{total:08x}"
         file.seek(0)
-        file.write(tensors_header(names, tensors, {**metadata, "checksum": f"{total:08x}"}))  # Of the same length.
+        file.write(tensors_header(metadata, layout))  # Of the same length.
 
 
 def load_tensors(path, run_id):
@@ -80,30 +83,21 @@ def load_tensors(path, run_id):
     return tensors, json.loads(metadata["about"])
 
 
-def tensors_header(names, tensors, metadata):
-    """The start of a safetensors file: the length of a JSON text, and that text.
-
-    Args:
-        names: The tensors' names in the order of their bytes.
-        tensors: Dictionary of names to arrays or variables.
-        metadata: Dictionary of texts.
-    """
-    header, end = {"__metadata__": metadata}, 0
+def tensors_layout(names, tensors):
+    """What a safetensors file says of its tensors: type, shape, where their bytes are; and the number of all bytes."""
+    layout, end = {}, 0
     for name in names:
-        start, end = end, end + size_of(tensors[name])
-        header[name] = {
-            "dtype": DTYPES[keras.backend.standardize_dtype(tensors[name].dtype)],
-            "shape": list(tensors[name].shape),
-            "data_offsets": [start, end],
-        }
-    text = json.dumps(header).encode("utf-8")
+        dtype, shape = keras.backend.standardize_dtype(tensors[name].dtype), tensors[name].shape
+        start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
+        layout[name] = {"dtype": DTYPES[dtype], "shape": list(shape), "data_offsets": [start, end]}
+    return layout, end
+
+
+def tensors_header(metadata, layout):
+    """The start of a safetensors file: the length of a JSON text, and that text."""
+    text = json.dumps({"__metadata__": metadata, **layout}).encode("utf-8")
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text
-
-
-def size_of(tensor):
-    """Bytes of an array or variable."""
-    return int(np.prod(tensor.shape)) * np.dtype(keras.backend.standardize_dtype(tensor.dtype)).itemsize
 
 
 def checksum(name, value, total):
