@@ -38,7 +38,8 @@ def main():
     """Prints what was measured."""
     for name in ("demo", "tutorial"):
         size, seconds, total = measure(name)
-        print(f"{name:<8} saves {size:.0f} MB in {max(seconds):.2f} s at most: {sum(seconds) / total:.1%} of {total:.0f} s")
+        share = sum(seconds) / total
+        print(f"{name:<8} saves {size:.0f} MB in {max(seconds):.2f} s at most: {share:.1%} of {total:.0f} s")
 
 
 if __name__ == "__main__":
