@@ -65,7 +65,7 @@ def test_a_kill_before_any_write_changes_nothing(tmp_path, monkeypatch):
         patch.setattr(os, "replace", copying)
         train(pairs, tmp_path / "run", TINY)
     epoch = ["checkpoint", "checkpoint", "weights", "metrics"]  # The first of them between its two steps.
-    assert written == ["tokenizer", "config", *epoch, *epoch, "summary"]
+    assert written == ["tokenizer", "config", "config", *epoch, *epoch, "summary"]  # config.toml, then config.json.
 
     expected = contents(tmp_path / "run")
     for number in range(written.index("weights"), len(written)):
