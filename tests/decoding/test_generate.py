@@ -35,7 +35,7 @@ def test_every_token_is_the_likeliest_of_the_whole_pass(model):
     generation = generate(model, QUESTIONS, **LIMITS)
     for question, ids, length in zip(QUESTIONS, generation.ids, generation.lengths):
         _, table = whole_pass(model, question, ids[:length])
-        assert ids[:length].tolist() == table[:length].argmax(axis=-1).tolist()
+        assert ids[:length].tolist() == (1 + table[:length, 1:].argmax(axis=-1)).tolist()  # Never padding, id 0.
 
 
 def test_scores_are_those_of_the_whole_pass(model):
