@@ -149,14 +149,14 @@ class Run:
         path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
         return load_tensors(path, self.id)[0]
 
-    def save_weights(self, model, about, name=WEIGHTS):
-        """Writes the weights of the run's model, with a dictionary of facts about them."""
-        save_tensors(self.path / name, {variable.path: variable for variable in model.weights}, self.id, about)
+    def save_weights(self, weights, about, name=WEIGHTS):
+        """Writes weights by the paths of the model's variables, with a dictionary of facts about them."""
+        save_tensors(self.path / name, weights, self.id, about)
 
-    def save_epoch(self, model, about):
+    def save_epoch(self, weights, about):
         """Writes the weights of `about["epoch"]` besides the best, and removes those too old for `keep_epochs`."""
         epoch = about["epoch"]
-        self.save_weights(model, about, EPOCH_WEIGHTS.format(epoch))
+        self.save_weights(weights, about, EPOCH_WEIGHTS.format(epoch))
         for old, path in self.kept_epochs().items():
             if old <= epoch - self.config.keep_epochs:
                 path.unlink()

@@ -3,8 +3,6 @@
 The paper averages its last checkpoints (section 6.1); this does the same as training goes on.
 """
 
-import contextlib
-
 import keras
 
 MOMENTUM = 0.99  # The average reaches back over about 100 steps.
@@ -46,18 +44,19 @@ class AveragedWeights(keras.callbacks.Callback):
     def on_test_end(self, logs=None):
         self.swap()
 
-    @contextlib.contextmanager
-    def in_place(self):
-        """The model with the average as its weights."""
-        self.swap()
-        yield
-        self.swap()
+    def averages(self):
+        """The averages by the paths of the weights that they are of."""
+        return {variable.path: average for variable, average in self.beside()}
 
     def swap(self):
-        """Exchanges the weights and their average."""
-        optimizer = self.model.optimizer
-        optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # float16 wraps it to scale the loss.
-        for variable, average in zip(self.model.trainable_variables, optimizer._model_variables_moving_average):
+        """Exchanges the weights and their averages."""
+        for variable, average in self.beside():
             kept = keras.ops.convert_to_numpy(variable).copy()
             variable.assign(average)
             average.assign(kept)
+
+    def beside(self):
+        """Each weight with its average."""
+        optimizer = self.model.optimizer
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # float16 wraps it to scale the loss.
+        return zip(self.model.trainable_variables, optimizer._model_variables_moving_average)

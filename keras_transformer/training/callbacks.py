@@ -193,11 +193,11 @@ class Keeper(keras.callbacks.Callback):
         best = best_row(self.rows, self.run.config.monitor) is self.rows[-1]
         if not (best or self.run.config.keep_epochs):
             return
-        with self.average.in_place():
-            if best:
-                self.run.save_weights(self.model, self.rows[-1])
-            if self.run.config.keep_epochs:
-                self.run.save_epoch(self.model, self.rows[-1])
+        weights = self.average.averages()
+        if best:
+            self.run.save_weights(weights, self.rows[-1])
+        if self.run.config.keep_epochs:
+            self.run.save_epoch(weights, self.rows[-1])
 
     def seconds(self):
         """Time spent on this training, earlier calls included."""

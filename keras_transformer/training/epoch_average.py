@@ -52,7 +52,7 @@ def average_epochs(pairs_or_path, run_dir, last=None, best=None, keep=False):
         variable.assign(weights[variable.path])
     average = {"epochs": sorted(paths), **validate(run, model, split_pairs(pairs)["validation"])}
     if keep:
-        run.save_weights(model, average)
+        run.save_weights(weights, average)
     return {**average, "best": best_row(load_checkpoint(run)[2], run.config.monitor)}
 
 

@@ -30,16 +30,18 @@ def step(model, ids, targets):
 
 
 def weights(model):
+    return arrays({variable.path: variable for variable in model.trainable_variables})
+
+
+def arrays(values):
     """All but the keys' biases: no softmax notices them, so that Adam moves them by the rounding of a gradient of 0."""
-    kept = [variable for variable in model.trainable_variables if not variable.path.endswith("key/bias")]
-    return [keras.ops.convert_to_numpy(variable) for variable in kept]
+    return [keras.ops.convert_to_numpy(value) for path, value in values.items() if not path.endswith("key/bias")]
 
 
 def averages(model):
     callback = AveragedWeights()
     callback.set_model(model)
-    with callback.in_place():
-        return weights(model)
+    return arrays(callback.averages())
 
 
 def test_two_halves_of_a_batch_make_the_update_of_the_whole():
