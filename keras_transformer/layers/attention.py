@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_transformer.fusion import fused_if_fusible
+
 LARGEST_FLOAT16 = 65504.0
 HIDDEN_LOGIT = -1e9  # Replaces a logit, in float32, so it is safe whatever the compute dtype.
 
@@ -20,23 +22,28 @@ def scaled_dot_product_attention(query, key, value, mask):
 
     Returns:
         The output, shape (…, query length, value depth), and the attention weights, shape
-        (…, query length, key length); each row of weights sums to 1.
+        (…, query length, key length), both of the query's dtype; each row of weights sums to 1.
     """
     query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
     # Scaling the query first makes the product less likely to leave float16's range; where it does, it is infinite, and
     # the softmax of infinities would be NaN.
     query = query / float(query.shape[-1]) ** 0.5
-    logits = ops.cast(ops.matmul(query, ops.swapaxes(key, -2, -1)), "float32")
-    if keras.backend.standardize_dtype(query.dtype) == "float16":
+    logits = ops.matmul(query, ops.swapaxes(key, -2, -1))
+    weights = fused_if_fusible(attention_weights, logits, *([] if mask is None else [ops.convert_to_tensor(mask)]))
+    return ops.matmul(weights, ops.cast(value, weights.dtype)), weights
+
+
+def attention_weights(logits, mask=None):
+    """The softmax of Q Kᵀ / √d_k, in float32 and then in the dtype of the logits; what is hidden gets zero."""
+    dtype = logits.dtype
+    logits = ops.cast(logits, "float32")
+    if keras.backend.standardize_dtype(dtype) == "float16":
         logits = ops.clip(logits, -LARGEST_FLOAT16, LARGEST_FLOAT16)
     if mask is None:
-        weights = softmax(logits)
-    else:
-        visible = ops.equal(mask, 0)
-        weights = softmax(ops.where(visible, logits, HIDDEN_LOGIT))
-        weights = ops.where(visible, weights, 0.0)
-    output = ops.matmul(ops.cast(weights, query.dtype), ops.cast(value, query.dtype))
-    return output, weights
+        return ops.cast(softmax(logits), dtype)
+    visible = ops.equal(mask, 0)
+    weights = softmax(ops.where(visible, logits, HIDDEN_LOGIT))
+    return ops.cast(ops.where(visible, weights, 0.0), dtype)
 
 
 def softmax(logits):

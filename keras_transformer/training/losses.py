@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_transformer.training.fusion import fused
+from keras_transformer.fusion import fused_if_fusible
 
 
 def token_losses(y_true, y_pred):
@@ -41,10 +41,14 @@ class TokenLoss(keras.losses.Loss):
         self.tokens_per_batch = tokens_per_batch
         self.label_smoothing = label_smoothing
 
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        """The loss of a batch; Keras would first make copies of ids and logits in float32."""
+        return self.call(y_true, y_pred)
+
     def call(self, y_true, y_pred):
-        losses, weights = fused(token_losses)(y_true, y_pred)
+        losses, weights = fused_if_fusible(token_losses, y_true, y_pred)
         if self.label_smoothing:
-            spread = fused(uniform_losses)(y_pred) * weights
+            spread = fused_if_fusible(uniform_losses, y_pred) * weights
             losses = (1 - self.label_smoothing) * losses + self.label_smoothing * spread
         return ops.sum(losses) / self.tokens_per_batch
 
@@ -79,5 +83,5 @@ def loss_function(y_true, y_pred):
     Returns:
         A float32 scalar, in nats per token; 0 if there is no token.
     """
-    losses, weights = token_losses(y_true, y_pred)
+    losses, weights = fused_if_fusible(token_losses, y_true, y_pred)
     return ops.sum(losses) / ops.maximum(ops.sum(weights), 1.0)

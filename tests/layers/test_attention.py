@@ -121,11 +121,11 @@ def test_half_precision_stays_finite(dtype):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_softmax_is_computed_in_float32(dtype):
-    query, key = ops.ones((1, 1), dtype=dtype), ops.convert_to_tensor([[0], [1]], dtype)
-    _, weights = scaled_dot_product_attention(query, key, ops.ones((2, 1), dtype=dtype), None)
-    assert keras.backend.standardize_dtype(weights.dtype) == "float32"
-    # 1 / (1 + e) and e / (1 + e); rounded to float16 they would be off by 1e-4, to bfloat16 by 1e-3.
-    np.testing.assert_allclose(ops.convert_to_numpy(weights), [[0.2689414, 0.7310586]], atol=1e-6)
+    # A sum of 3,000 ones: in float16 it would end at 2,048, in bfloat16 at 256, where adding 1 changes nothing.
+    query, key = ops.ones((1, 1), dtype=dtype), ops.ones((3000, 1), dtype=dtype)
+    _, weights = scaled_dot_product_attention(query, key, ops.ones((3000, 1), dtype=dtype), None)
+    assert keras.backend.standardize_dtype(weights.dtype) == dtype
+    np.testing.assert_allclose(ops.convert_to_numpy(ops.cast(weights, "float32")), 1 / 3000, rtol=2**-8)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

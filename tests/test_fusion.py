@@ -1,0 +1,105 @@
+"""What is compiled must be what is not: the same numbers and gradients, in a graph of known shapes and without one."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_transformer import accuracy, fusion, loss_function, scaled_dot_product_attention
+from keras_transformer.layers.dropout import Dropout
+from keras_transformer.layers.residual import AddAndNorm
+
+tf = pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="other backends compile whole steps")
+
+RANDOM = np.random.default_rng(0)
+X, Y = RANDOM.normal(size=(2, 3, 5, 4)).astype("float32")
+MASK = np.triu(np.ones((5, 5), "float32"), k=1)
+
+
+def with_gradients(function, arrays):
+    """The function's values and the gradients of their squares, a function of tensors."""
+
+    def run(*tensors):
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            value = function(*tensors)
+            total = ops.sum(value * value)
+        return value, *tape.gradient(total, tensors)
+
+    eager = run(*map(tf.constant, arrays))
+    graph = tf.function(run).get_concrete_function(*(tf.TensorSpec(array.shape, array.dtype) for array in arrays))
+    programs = [op for op in graph.graph.get_operations() if op.type in ("PartitionedCall", "StatefulPartitionedCall")]
+    assert programs, "nothing was compiled"
+    return eager, graph(*map(tf.constant, arrays))
+
+
+def assert_equal(eager, compiled):
+    assert len(eager) == len(compiled)
+    for ours, theirs in zip(eager, compiled):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_add_and_norm():
+    layer = AddAndNorm(dropout=0.0)
+    layer.build(X.shape, Y.shape)
+    layer.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
+    assert_equal(*with_gradients(lambda x, y: layer(x, y, training=True), [X, Y]))
+
+
+def test_the_gains_get_their_gradients():
+    layer = AddAndNorm(dropout=0.0)
+    layer.build(X.shape, Y.shape)
+
+    def gradients():
+        with tf.GradientTape() as tape:
+            total = ops.sum(layer(tf.constant(X), tf.constant(Y), training=True) ** 2)
+        return tape.gradient(total, [variable.value for variable in layer.trainable_variables])
+
+    assert_equal(gradients(), tf.function(gradients)())
+
+
+@pytest.mark.parametrize("mask", [None, MASK])
+def test_attention(mask):
+    assert_equal(*with_gradients(lambda x, y: scaled_dot_product_attention(x, y, y, mask)[0], [X, Y]))
+
+
+@pytest.mark.parametrize("function", [loss_function, accuracy])
+def test_losses_and_metrics(function):
+    targets, logits = np.array([[1, 2, 3, 0, 0]]), X[:1]
+    eager = function(targets, tf.constant(logits))
+    np.testing.assert_allclose(
+        tf.function(lambda: function(tf.constant(targets), tf.constant(logits)))(), eager, rtol=1e-5
+    )
+
+
+def test_dropout_keeps_the_scale_and_a_share_of_the_numbers():
+    keras.utils.set_random_seed(0)
+    layer, ones = Dropout(0.25), tf.ones((100, 100))
+    draw = tf.function(lambda: layer(ones, training=True))
+    first, second = draw().numpy(), draw().numpy()
+    assert set(np.unique(first)) == {np.float32(0), np.float32(4 / 3)}
+    assert (first == 0).mean() == pytest.approx(0.25, abs=0.02)  # Four standard deviations are 0.017.
+    assert (first != second).any()
+    np.testing.assert_array_equal(tf.function(lambda: layer(ones, training=False))(), ones)
+
+
+def test_dropout_of_the_same_seed_is_the_same():
+    def draw():
+        keras.utils.set_random_seed(7)
+        layer = Dropout(0.5)
+        return tf.function(lambda: layer(tf.ones((8, 8)), training=True))().numpy()
+
+    np.testing.assert_array_equal(draw(), draw())
+
+
+def test_only_a_graph_that_knows_the_shapes_is_compiled():
+    seen = {}
+
+    @tf.function(input_signature=[tf.TensorSpec((2, 3)), tf.TensorSpec((None, 3))])
+    def trace(known, unknown):
+        seen.update(known=fusion.fusible(known), unknown=fusion.fusible(known, unknown))
+
+    trace(tf.zeros((2, 3)), tf.zeros((2, 3)))
+    assert seen == {"known": True, "unknown": False}
+    assert not fusion.fusible(tf.zeros((2, 3)))  # Eager.
