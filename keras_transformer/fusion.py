@@ -19,7 +19,7 @@ def fusible(*tensors):
         return False
     import tensorflow as tf
 
-    return not tf.executing_eagerly() and all(tensor.shape.is_fully_defined() for tensor in tensors)
+    return not tf.executing_eagerly() and all(tf.TensorShape(tensor.shape).is_fully_defined() for tensor in tensors)
 
 
 @functools.cache

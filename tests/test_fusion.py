@@ -103,3 +103,8 @@ def test_only_a_graph_that_knows_the_shapes_is_compiled():
     trace(tf.zeros((2, 3)), tf.zeros((2, 3)))
     assert seen == {"known": True, "unknown": False}
     assert not fusion.fusible(tf.zeros((2, 3)))  # Eager.
+
+
+def test_arrays_may_stand_among_the_tensors():
+    targets, logits = np.array([[1, 2]]), np.zeros((1, 2, 3), "float32")
+    np.testing.assert_allclose(tf.function(lambda: loss_function(targets, tf.constant(logits)))(), np.log(3), rtol=1e-6)
