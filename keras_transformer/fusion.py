@@ -2,6 +2,9 @@
 
 Each of TensorFlow's operations is a pass over the memory. Where all weights, all logits or all activations are passed
 over, one compiled pass takes the place of many.
+
+The step as a whole is left to Keras, which compiles it on a GPU. On a CPU, XLA is slower than TensorFlow at products in
+bfloat16; in float32 it is faster, for some 160 MB more memory at the tutorial's sizes.
 """
 
 import functools

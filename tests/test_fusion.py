@@ -3,14 +3,12 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import ops
 
 from keras_transformer import accuracy, fusion, loss_function, scaled_dot_product_attention
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.residual import AddAndNorm
-
-tf = pytest.importorskip("tensorflow")
-pytestmark = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="other backends compile whole steps")
 
 RANDOM = np.random.default_rng(0)
 X, Y = RANDOM.normal(size=(2, 3, 5, 4)).astype("float32")

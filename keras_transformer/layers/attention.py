@@ -29,7 +29,8 @@ def scaled_dot_product_attention(query, key, value, mask):
     # the softmax of infinities would be NaN.
     query = query / float(query.shape[-1]) ** 0.5
     logits = ops.matmul(query, ops.swapaxes(key, -2, -1))
-    weights = fused_if_fusible(attention_weights, logits, *([] if mask is None else [ops.convert_to_tensor(mask)]))
+    masks = () if mask is None else (ops.convert_to_tensor(mask),)
+    weights = fused_if_fusible(attention_weights, logits, *masks)
     return ops.matmul(weights, ops.cast(value, weights.dtype)), weights
 
 

@@ -43,6 +43,8 @@ class TokenLoss(keras.losses.Loss):
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         """The loss of a batch; Keras would first make copies of ids and logits in float32."""
+        if sample_weight is not None:
+            raise ValueError("a TokenLoss weighs every token the same: it takes no sample weights")
         return self.call(y_true, y_pred)
 
     def call(self, y_true, y_pred):

@@ -51,3 +51,8 @@ def test_nothing_but_padding_is_zero():
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_half_precision_logits_are_summed_in_float32(dtype):
     assert loss(np.ones((64, 64), int), dtype) == pytest.approx(math.log(4), rel=1e-2)
+
+
+def test_sample_weights_are_refused_instead_of_being_ignored():
+    with pytest.raises(ValueError, match="takes no sample weights"):
+        TokenLoss(1)(np.array([[1]]), LOGITS[None, None], sample_weight=np.ones(1))

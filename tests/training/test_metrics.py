@@ -21,6 +21,12 @@ def test_nothing_but_padding_is_zero():
     assert float(ops.convert_to_numpy(accuracy(np.array([[0]]), one_hot_logits([[0]])))) == 0
 
 
+def test_of_equally_likely_tokens_the_first_counts():
+    logits = np.array([[[0, 5, 5, 1]]], "float32")
+    hits = [float(ops.convert_to_numpy(accuracy(np.array([[token]]), logits))) for token in (1, 2, 3)]
+    assert hits == [1, 0, 0]
+
+
 def test_the_mean_goes_over_tokens_not_over_batches():
     metric = TokenAccuracy()
     metric.update_state(np.array([[1]]), one_hot_logits([[2]]))
