@@ -32,13 +32,18 @@ def make_parser(about, name):
     return parser
 
 
-def add_peer_options(parser):
-    """The options of a benchmark that trains on a corpus, beside others."""
+def add_peer_folder(parser):
+    """The options of a benchmark beside others."""
     parser.add_argument("--peers", type=folder, metavar="FOLDER", help="a folder with the peers' scripts")
     parser.add_argument(
         "--peers-python", default=sys.executable, metavar="PYTHON",
         help="the interpreter that runs them (default: the one that runs this)",
     )  # fmt: skip
+
+
+def add_peer_options(parser):
+    """The options of a benchmark that trains on a corpus, beside others."""
+    add_peer_folder(parser)
     parser.add_argument(
         "--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE",
         help="the corpus to train on (default: data/small_talk.csv)",

@@ -1,7 +1,8 @@
 """What users could run instead: a folder with the peers' scripts, and the lines that these print.
 
 Each script takes a CSV file with the columns Q and A, trains the sizes of our preset "tutorial" on it, and prints a
-JSON object per epoch: peer, epoch, pairs_per_s, train_s, bits_per_char.
+JSON object per epoch: peer, epoch, pairs_per_s, train_s, bits_per_char. Those that decode take no corpus, and print one
+per batch size: peer, batch, tokens, ms.
 """
 
 import dataclasses
@@ -10,6 +11,7 @@ import pathlib
 
 from benchmarks.programs import Failed, steady_speed
 
+THREADS = (1, 2)  # That CTranslate2 gets; the faster counts.
 BATCH = 64  # Pairs in a batch of every peer.
 MOST_STEPS = 60  # Of an epoch of the tutorial, which is slow, and as fast in every batch.
 
@@ -66,3 +68,18 @@ def read_epochs(output):
 def speed(output):
     """A peer's pairs per second, the first epoch left out."""
     return steady_speed([epoch["pairs_per_s"] for epoch in read_epochs(output)])
+
+
+def decoding_commands(python, folder, sizes):
+    """The peers that decode at the sizes of a preset: names, and the words that start them.
+
+    CTranslate2 comes once for each number of threads, under one name.
+    """
+    script = pathlib.Path(folder) / "ctranslate2_decode.py"
+    base = ["--base"] if sizes == "base" else []
+    commands = [
+        (f"CTranslate2 {kind}", [python, script, *base, "--type", kind, "--threads", str(threads)])
+        for kind in ("float32", "int8")
+        for threads in THREADS
+    ]
+    return commands if base else [*commands, ("tutorial", [python, script.with_name("tutorial_decode.py")])]

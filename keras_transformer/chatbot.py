@@ -1,6 +1,10 @@
 """A trained run that answers questions in text."""
 
-from keras_transformer.decoding.generate import begin, generate
+import numpy as np
+
+from keras_transformer.decoding.beam import Beam
+from keras_transformer.decoding.generate import Task, begin, generate, width_class
+from keras_transformer.decoding.strategies import Greedy
 from keras_transformer.run import Run
 
 BATCH = 64
@@ -9,6 +13,9 @@ INCOMPLETE = "\ufffd"  # What the bytes of a character that is not whole yet dec
 
 class Chatbot:
     """A model and its tokenizer, asked in text.
+
+    Its methods take `strategy` and further settings of `generate` by name: `min_length`, `max_length`,
+    `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`.
 
     Args:
         model: A trained `transformer()`.
@@ -26,32 +33,56 @@ class Chatbot:
         run = Run(run_dir)
         return cls(run.load_model(), run.tokenizer, run.config.max_length)
 
-    def reply(self, question, strategy=None):
+    def reply(self, question, strategy=None, **settings):
         """The answer to one question, "" to a blank one."""
-        return self.replies([question], strategy)[0]
+        return self.replies([question], strategy, **settings)[0]
 
-    def replies(self, questions, strategy=None):
+    def replies(self, questions, strategy=None, **settings):
         """The answers to many questions, in their order; batched by length behind the scenes."""
+        return [answers[0][0] for answers in self.n_best(questions, 1, strategy, **settings)]
+
+    def n_best(self, questions, num_return, strategy=None, **settings):
+        """Several answers to each of many questions.
+
+        Args:
+            questions: The questions.
+            num_return: Answers to each.
+            strategy: A `Beam`, whose answers come the best first, or `Sampling`.
+            **settings: Of `generate`.
+
+        Returns:
+            For each question a list of pairs: the answer, and its summed log-probability in nats. To a blank question
+            all answers are "".
+        """
         ids = [self.ids_of(question) for question in questions]
         order = sorted((i for i, row in enumerate(ids) if row), key=lambda i: len(ids[i]))
-        answers = [""] * len(ids)
+        found = [[("", 0.0)] * num_return for _ in ids]
+        settings = self.settings(strategy=strategy, num_return=num_return, **settings)
         for first in range(0, len(order), BATCH):
             rows = order[first : first + BATCH]
-            generation = generate(self.model, padded([ids[i] for i in rows]), **self.limits(), strategy=strategy)
-            for i, answer in zip(rows, self.tokenizer.decode(generation.ids)):
-                answers[i] = answer
-        return answers
+            generation = generate(self.model, padded([ids[i] for i in rows]), **settings)
+            texts = iter(self.tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
+            for i, scores in zip(rows, generation.scores.reshape(len(rows), num_return)):
+                found[i] = [(next(texts), float(score)) for score in scores]
+        return found
 
-    def stream(self, question, strategy=None):
-        """The answer to one question as it is made: pieces of text, whole characters only, that join to the answer."""
+    def stream(self, question, strategy=None, **settings):
+        """The answer to one question as it is made: pieces of text, whole characters only, that join to the answer.
+
+        A beam search knows its answer at its end only: that is one piece.
+        """
         ids = self.ids_of(question)
+        if isinstance(strategy, Beam):
+            yield from filter(None, [self.reply(question, strategy, **settings)])
+            return
         if not ids:
             return
-        state, advance = begin(self.model, padded([ids]), **self.limits(), strategy=strategy)
+        task = Task(**self.settings(strategy=strategy or Greedy(), **settings))
+        state, advance = begin(self.model, np.array([ids], "int32"), task)
         shown = ""
-        for tokens in range(1, self.max_length):
+        for tokens in range(1, task.max_length + 1):
             state = advance(state, tokens)
-            ended = bool(state["ended"][0]) or tokens == self.max_length - 1
+            ended = bool(state["ended"][0]) or tokens == task.max_length
             text = self.tokenizer.decode([int(i) for i in state["ids"][0]])
             whole = text if ended else text.rstrip(INCOMPLETE)
             if len(whole) > len(shown):
@@ -60,15 +91,28 @@ class Chatbot:
             if ended:
                 return
 
+    def warm_up(self, stop, **settings):
+        """Compiles what single questions of any length need, so that none of them will wait for it.
+
+        Args:
+            stop: A `threading.Event` that ends it before the next length.
+            **settings: Those that the questions will be asked with.
+        """
+        settings = self.settings(**settings)
+        for width in sorted({width_class(length) for length in range(1, self.max_length + 1)}):
+            if stop.is_set():
+                return
+            generate(self.model, np.full((1, width), self.tokenizer.unk_id, "int32"), **settings)
+
     def ids_of(self, question):
         """What the encoder reads: start, pieces, end; nothing for a blank question."""
         ids = self.tokenizer.encode(question)[: self.max_length - 2]
         return [self.tokenizer.start_id, *ids, self.tokenizer.end_id] if ids else []
 
-    def limits(self):
-        """What `generate` has to know besides the question."""
+    def settings(self, **settings):
+        """What `generate` has to know besides the questions."""
         tokens = self.tokenizer
-        return {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": self.max_length - 1}
+        return {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": self.max_length - 1, **settings}
 
 
 def padded(rows):

@@ -1,62 +1,136 @@
 """The conversation: a prompt on a terminal, or a line in and a line out."""
 
+import argparse
+import threading
+
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
+from keras_transformer.apps.strategy import DEFAULT_BEAMS, strategy_settings
 from keras_transformer.chatbot import Chatbot
+from keras_transformer.errors import InputError
 
 HELP = """\
 Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
-  /again   answer the last question once more   마지막 질문에 다시 답하기
-  /help    this list                            이 도움말
-  /quit    leave (or Ctrl-D, Ctrl-C)            나가기"""
+  /again      answer the last question once more       마지막 질문에 다시 답하기
+  /greedy     the likeliest token at every step        가장 그럴듯한 토큰만 고르기
+  /beam 4     beam search with so many beams           빔 서치, 빔의 수
+  /sample 1   draw tokens, at this temperature         확률대로 뽑기, 온도
+  /best 3     so many answers to each question         질문마다 여러 답 보기
+  /help       this list                                이 도움말
+  /quit       leave (or Ctrl-D, Ctrl-C)                나가기"""
 GOODBYE = "Goodbye!  안녕히 가세요!"
 
 
-def talk(run_dir):
+class Conversation:
+    """What is said on a terminal, and how it is answered.
+
+    Args:
+        bot: The `Chatbot`.
+        options: The parsed options of `apps.strategy`, which the commands change.
+    """
+
+    def __init__(self, bot, options):
+        self.bot, self.options, self.last = bot, options, ""
+        self.settings = strategy_settings(options)
+
+    def hear(self, line):
+        """Answers a question or follows a command; returns whether the conversation goes on."""
+        words = line.split()
+        if line == "/quit":
+            return False
+        if line == "/again" and self.last:
+            print(self.last)
+            self.answer(self.last)
+        elif line == "/again":
+            print("Nothing was asked yet.")
+        elif line == "/help":
+            print(HELP)
+        elif line.startswith("/"):
+            self.follow(*words)
+        elif line:
+            self.last = line
+            self.answer(line)
+        return True
+
+    def follow(self, command, *values):
+        """Changes how answers are chosen."""
+        changes = {
+            "/greedy": lambda: {"beam": None, "sample": False, "n_best": None},
+            "/beam": lambda number=DEFAULT_BEAMS: {"beam": int(number), "sample": False},
+            "/sample": lambda temperature=1: {"beam": None, "sample": True, "temperature": float(temperature)},
+            "/best": lambda number: {"n_best": int(number)},
+        }
+        if command not in changes:
+            print(f"There is no {command}; /help lists what there is.")
+            return
+        try:
+            options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
+            self.settings, self.options = strategy_settings(options), options
+        except InputError as error:
+            print(error)
+        except (TypeError, ValueError):
+            print(f"{' '.join([command, *values])}: /help shows what stands behind {command}")
+
+    def answer(self, question):
+        """Prints an answer token by token, or several at once; Ctrl-C ends the answer, not the conversation."""
+        if unknown := unknown_only(self.bot, question):
+            print(unknown)
+            return
+        try:
+            if self.settings["num_return"] == 1:
+                for text in self.bot.stream(question, **self.settings):
+                    print(text, end="", flush=True)
+                print()
+                return
+            for number, (answer, score) in enumerate(self.bot.n_best([question], **self.settings)[0], 1):
+                print(f"{number}. {answer}  ({score:.2f})")
+        except KeyboardInterrupt:
+            print(" …")
+
+
+class WarmUp:
+    """Compiles what questions to come will need, while the user types."""
+
+    def resume(self, bot, settings):
+        """Goes on; what is compiled already takes no time."""
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=bot.warm_up, args=(self.stop,), kwargs=settings)
+        self.thread.start()
+
+    def pause(self):
+        """Stops as soon as the program at hand is compiled."""
+        self.stop.set()
+        self.thread.join()
+
+
+def talk(run_dir, options):
     """Chats on a terminal until the user leaves."""
     print(f"Loading {run_dir} …", flush=True)
-    bot = Chatbot.load(run_dir)
-    bot.reply("안녕 hello")  # Compiles the decoder now, so that the first question need not wait.
+    conversation, warm_up = Conversation(Chatbot.load(run_dir), options), WarmUp()
     print(f"{HELP}\n")
     prompt = PromptSession(history=InMemoryHistory())
-    last = ""
-    while True:
+    goes_on = True
+    while goes_on:
+        warm_up.resume(conversation.bot, conversation.settings)
         try:
             line = prompt.prompt("> ").strip()
         except (EOFError, KeyboardInterrupt):
-            break
-        if line == "/quit":
-            break
-        if line == "/again":
-            line = last
-            print(last or "Nothing was asked yet.")
-        if line.startswith("/"):
-            print(HELP if line == "/help" else f"There is no {line}; /help lists what there is.")
-        elif line:
-            last = line
-            show_answer(bot, line)
+            line = "/quit"
+        finally:
+            warm_up.pause()
+        goes_on = conversation.hear(line)
     print(GOODBYE)
 
 
-def show_answer(bot, question):
-    """Prints an answer token by token; Ctrl-C ends the answer, not the conversation."""
-    if unknown := unknown_only(bot, question):
-        print(unknown)
-        return
-    try:
-        for text in bot.stream(question):
-            print(text, end="", flush=True)
-    except KeyboardInterrupt:
-        print(" …", end="")
-    print()
-
-
-def answer_lines(run_dir, questions):
-    """Prints one answer for each question as it comes, and nothing else."""
+def answer_lines(run_dir, questions, settings):
+    """Prints one answer for each question as it comes, or several, and nothing else."""
     bot = Chatbot.load(run_dir)
     for question in questions:
-        print(unknown_only(bot, question) or bot.reply(question), flush=True)
+        unknown = unknown_only(bot, question)
+        answers = [(unknown, 0.0)] if unknown else bot.n_best([question], **settings)[0]
+        for answer, _ in answers:
+            print(answer, flush=True)
 
 
 def unknown_only(bot, question):

@@ -2,12 +2,14 @@
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 import warnings
 
 from keras_transformer import __version__
 from keras_transformer.apps.options import DEFAULT_ENCODING, DEFAULT_PRESET, add_train_options, complete, given_settings
+from keras_transformer.apps.strategy import add_strategy_options, check_strategy_options, strategy_settings
 from keras_transformer.errors import InputError
 from keras_transformer.presets import preset
 
@@ -72,9 +74,10 @@ def add_chat(commands):
     """The grammar of `chat`."""
     chat = add_command(
         commands, "chat", run_chat, "talk to a trained run; without a terminal, answer line by line",
-        "keras-transformer chat runs/first",
+        "keras-transformer chat runs/first --beam 4",
     )  # fmt: skip
     chat.add_argument("run", metavar="RUN", help="folder of the run")
+    add_strategy_options(chat)
 
 
 def add_answer(commands):
@@ -84,6 +87,8 @@ def add_answer(commands):
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
     answer.add_argument("run", metavar="RUN", help="folder of the run")
+    answer.add_argument("--json", action="store_true", help="a JSON object a line, with the log-probabilities")
+    add_strategy_options(answer)
 
 
 def add_average(commands):
@@ -154,26 +159,41 @@ def base_config(options):
 
 def run_chat(options):
     """Talks on a terminal, or answers each line of standard input."""
+    check_strategy_options(options)
     import_tensorflow_quietly()
     from keras_transformer.apps.chat import answer_lines, talk
 
+    settings = strategy_settings(options)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
-        talk(options.run)
+        talk(options.run, options)
     else:
-        answer_lines(options.run, read_lines(sys.stdin))
+        answer_lines(options.run, read_lines(sys.stdin), settings)
     return 0
 
 
 def run_answer(options):
     """Answers standard input as one batch."""
+    check_strategy_options(options)
     import_tensorflow_quietly()
     from keras_transformer.chatbot import Chatbot
 
+    settings = strategy_settings(options)
     bot = Chatbot.load(options.run)
-    for answer in bot.replies(list(read_lines(sys.stdin))):
-        print(answer)
+    questions = list(read_lines(sys.stdin))
+    for question, answers in zip(questions, bot.n_best(questions, **settings)):
+        print_answers(question, answers, options)
     sys.stdout.flush()
     return 0
+
+
+def print_answers(question, answers, options):
+    """Prints the answers to a question: one JSON object, or a line each, in an n-best list with its log-probability."""
+    if options.json:
+        found = [{"answer": answer, "score": round(score, 4)} for answer, score in answers]
+        print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
+        return
+    for answer, score in answers:
+        print(answer if options.n_best is None else f"{score:.4f}\t{answer}")
 
 
 def run_average(options):

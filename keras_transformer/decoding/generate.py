@@ -1,4 +1,4 @@
-"""Answers from a trained model: the search bound to a `transformer()`."""
+"""Answers from a trained model: the searches bound to a `transformer()`."""
 
 import dataclasses
 import weakref
@@ -6,41 +6,77 @@ import weakref
 import numpy as np
 from keras import ops
 
-from keras_transformer.decoding import search
+from keras_transformer.decoding import beam, search
+from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.compiled import compiled
+from keras_transformer.decoding.rules import PAD_ID, Rules
+from keras_transformer.decoding.strategies import Forced, Greedy
+from keras_transformer.errors import InputError
 from keras_transformer.models.stepping import SteppingTransformer
 
-WIDTHS = (
-    8,
-    16,
-    24,
-    32,
-    48,
-    64,
-    96,
-    128,
-)  # Question lengths that are compiled for; longer ones by multiples of the last.
+WIDTHS = (16, 32, 64, 128)  # Question lengths that are compiled for; longer ones by multiples of the last.
 
 
 @dataclasses.dataclass(frozen=True)
 class Generation:
-    """What `generate` returns.
+    """What `generate` returns. With `num_return` above 1, all but the attention have an axis of it behind the first.
 
     Attributes:
         ids: int32 (batch, max_length): the tokens after the start token, up to and with the end token, then 0.
-        lengths: int32 (batch,): the tokens of each row, the end token included.
+        lengths: int32 (batch,): the tokens of each answer, the end token included.
         scores: float32 (batch,): the summed log-probabilities of those tokens, in nats.
+        attention: None, or what the tokens of each question's first answer attended to, a dictionary of float32 arrays:
+            "encoder" (batch, layers, heads, length, length), "decoder" (batch, layers, heads, max_length, max_length)
+            and "cross" (batch, layers, heads, max_length, length). Row i of the latter two made token i; rows after the
+            end are 0.
     """
 
     ids: np.ndarray
     lengths: np.ndarray
     scores: np.ndarray
+    attention: dict | None = None
 
 
-def generate(model, inputs, *, start_id, end_id, max_length, min_length=0, strategy=None):
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What a program is compiled for, besides shapes: the settings of `generate`, described there.
+
+    Raises:
+        InputError: If a setting cannot be, or the strategy does not find as many answers.
+    """
+
+    start_id: int
+    end_id: int
+    max_length: int
+    min_length: int = 0
+    repetition_penalty: float = 1.0
+    no_repeat_ngram: int = 0
+    forbidden_ids: tuple = ()
+    strategy: object = Greedy()
+    num_return: int = 1
+    rules: Rules = dataclasses.field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # A list cannot be a key.
+        rules = Rules(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
+        object.__setattr__(self, "rules", rules)
+        if self.max_length < 1:
+            raise InputError(f"max_length must be 1 or more, not {self.max_length}")
+        if self.num_return < 1:
+            raise InputError(f"num_return must be 1 or more, not {self.num_return}")
+        if isinstance(self.strategy, Greedy) and self.num_return > 1:
+            raise InputError(f"greedy decoding finds one answer, not {self.num_return}: search with beams, or sample")
+        if isinstance(self.strategy, Beam) and self.num_return > self.strategy.num_beams:
+            raise InputError(f"{self.strategy.num_beams} beams cannot find {self.num_return} answers: take more beams")
+
+
+def generate(
+    model, inputs, *, start_id, end_id, max_length, min_length=0, repetition_penalty=1.0, no_repeat_ngram=0,
+    forbidden_ids=(), strategy=None, num_return=1, return_attention=False,
+):  # fmt: skip
     """Decodes free-running: each question is encoded once, then each token costs one cached step of the decoder.
 
-    The first call for a new class of shapes compiles a program; the others reuse it.
+    The first call for a new class of shapes or for other settings compiles a program; the others reuse it.
 
     Args:
         model: A `transformer()`.
@@ -49,58 +85,146 @@ def generate(model, inputs, *, start_id, end_id, max_length, min_length=0, strat
         end_id: Token that ends an answer.
         max_length: Tokens of an answer at most, its end token included.
         min_length: Tokens before an answer may end.
-        strategy: How tokens are chosen; `Greedy()` by default.
+        repetition_penalty: Factor of the log-probability of tokens that the answer holds already; 1 for none.
+        no_repeat_ngram: No run of so many tokens stands twice in an answer; 0 for no such rule.
+        forbidden_ids: Tokens that no answer holds.
+        strategy: How tokens are chosen: `Greedy()` by default, `Sampling(…)` or `Beam(…)`.
+        num_return: Answers to each question: so many samples, or the best of a beam search, the best first.
+        return_attention: Whether the attention weights are returned.
 
     Returns:
         A `Generation`.
+
+    Raises:
+        InputError: If the settings cannot be, or not together.
     """
-    state, advance = begin(model, inputs, start_id, end_id, max_length, min_length, strategy)
-    state = advance(state, max_length)
-    ids, scores = (ops.convert_to_numpy(state[name])[: len(inputs)] for name in ("ids", "scores"))
-    return Generation(ids, (ids != 0).sum(axis=1, dtype="int32"), scores)
+    task = Task(
+        start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, forbidden_ids,
+        strategy or Greedy(), num_return,
+    )  # fmt: skip
+    inputs = np.asarray(inputs, "int32")
+    ids, scores = best_answers(model, inputs, task) if isinstance(task.strategy, Beam) else answers(model, inputs, task)
+    attention = attention_of(model, inputs, ids[:, 0], task) if return_attention else None
+    if num_return == 1:
+        ids, scores = ids[:, 0], scores[:, 0]
+    return Generation(ids, (ids != PAD_ID).sum(axis=-1, dtype="int32"), scores, attention)
 
 
-def begin(model, inputs, start_id, end_id, max_length, min_length=0, strategy=None):
+def answers(model, inputs, task):
+    """Ids (batch, num_return, max_length) and scores (batch, num_return) where each answer goes its own way."""
+    state, advance = begin(model, inputs, task)
+    state = advance(state, task.max_length)
+    rows = len(inputs) * task.num_return
+    ids, scores = (ops.convert_to_numpy(state[name])[:rows] for name in ("ids", "scores"))
+    return ids.reshape(len(inputs), task.num_return, -1), scores.reshape(len(inputs), task.num_return)
+
+
+def begin(model, inputs, task):
     """The state before the first token, and the function that brings a state to a number of tokens.
 
-    This is `generate` in steps, for those who want to see each token as it comes. Arguments as there.
+    This is what `answers` does in steps, for those who want to see each token as it comes.
+
+    Args:
+        model: A `transformer()`.
+        inputs: Token ids (batch, length).
+        task: The `Task`, not of a `Beam`.
 
     Returns:
-        The state as `search.start` describes it, its batch perhaps filled up with empty rows, and a function of a state
+        The state as `search.start` describes it, its rows perhaps filled up with empty ones, and a function of a state
         and a number of tokens.
     """
-    inputs = to_class(np.asarray(inputs, "int32"))
-    start, advance = programs(model, start_id, end_id, max_length, min_length, strategy or search.Greedy())
-    return start(inputs), lambda state, tokens: advance(state, np.int32(tokens))
+    questions = to_class(np.repeat(inputs, task.num_return, axis=0))
+    drawn = task.strategy.draw(len(inputs), task.num_return, task.max_length)
+    drawn = np.pad(drawn, ((0, len(questions) - len(drawn)), (0, 0)))
+    start, advance = programs(model, make_programs, task)
+    return start(questions, drawn), lambda state, tokens: advance(state, np.int32(tokens))
+
+
+def best_answers(model, inputs, task):
+    """Ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
+    (run,) = programs(model, make_beam_program, task)
+    pool = run(to_class(inputs))
+    return (ops.convert_to_numpy(pool[name])[: len(inputs), : task.num_return] for name in ("ids", "scores"))
+
+
+def attention_of(model, inputs, ids, task):
+    """The attention weights of answers that are known, from the loop that makes answers: see `Generation`."""
+    task = Task(task.start_id, task.end_id, task.max_length, strategy=Forced())
+    questions = to_class(inputs)
+    drawn = np.pad(ids, ((0, len(questions) - len(ids)), (0, 0))).astype("float32")
+    (run,) = programs(model, make_attention_program, task)
+    batch, length = inputs.shape
+    weights = {name: ops.convert_to_numpy(value)[:batch] for name, value in run(questions, drawn).items()}
+    made = (ids != PAD_ID)[:, None, None, :, None]
+    return {
+        "encoder": weights["encoder"][..., :length, :length],
+        "decoder": np.where(made, weights["decoder"], 0),
+        "cross": np.where(made, weights["cross"][..., :length], 0),
+    }
 
 
 def to_class(inputs):
-    """Pads a batch to one of few shapes: rows to a power of two, width to one of `WIDTHS`."""
+    """Pads a batch to one of few shapes: rows to a power of two, width to its class."""
     batch, length = inputs.shape
-    width = next((w for w in WIDTHS if w >= length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
     rows = 1 << max(batch - 1, 0).bit_length()
-    return np.pad(inputs, ((0, rows - batch), (0, width - length)))
+    return np.pad(inputs, ((0, rows - batch), (0, width_class(length) - length)))
+
+
+def width_class(length):
+    """The least of `WIDTHS` that holds a question of that length; beyond, the next multiple of the last."""
+    return next((width for width in WIDTHS if width >= length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 
 _programs = weakref.WeakKeyDictionary()
 
 
-def programs(model, *settings):
-    """The compiled start and advance of a model and some settings, made once."""
+def programs(model, make, task):
+    """What `make` compiles of a model's parts for a task, made once."""
     made = _programs.setdefault(model, {})
-    if settings not in made:
-        made[settings] = make_programs(SteppingTransformer(model), model.variables, *settings)
-    return made[settings]
+    if (make, task) not in made:
+        functions = make(SteppingTransformer(model), task)
+        made[make, task] = [compiled(function, model.variables) for function in functions]
+    return made[make, task]
 
 
-def make_programs(stepping, variables, start_id, end_id, max_length, min_length, strategy):
-    """Start and advance, each compiled as one program."""
+def make_programs(stepping, task):
+    """The start and the advance of a search in which each answer goes its own way."""
 
-    def start(inputs):
-        nothing_asked = ops.all(ops.equal(inputs, 0), axis=1)
-        return search.start(stepping.start(inputs, max_length), nothing_asked, start_id, max_length)
+    def start(inputs, drawn):
+        return search.start(stepping.start(inputs, task.max_length), nothing_asked(inputs), drawn, task.start_id)
 
     def advance(state, limit):
-        return search.advance(stepping.step, strategy, state, limit, end_id, min_length)
+        return search.advance(stepping.step, task.strategy, task.rules, state, limit, task.end_id)
 
-    return compiled(start, variables), compiled(advance, variables)
+    return start, advance
+
+
+def make_beam_program(stepping, task):
+    """A whole beam search: from questions to the pool of finished answers."""
+
+    def run(inputs):
+        cache = stepping.start(inputs, task.max_length, copies=task.strategy.num_beams)
+        state = beam.start(cache, nothing_asked(inputs), task.start_id, task.max_length, task.strategy)
+        state = beam.advance(
+            stepping.step, stepping.reorder, task.strategy, task.rules, state, task.end_id, task.num_return
+        )
+        return state["finished"]
+
+    return (run,)
+
+
+def make_attention_program(stepping, task):
+    """A search over tokens that are known: from questions and tokens to the attention weights."""
+
+    def run(inputs, drawn):
+        cache = stepping.start(inputs, task.max_length, attention=True)
+        state = search.start(cache, nothing_asked(inputs), drawn, task.start_id)
+        state = search.advance(stepping.step, task.strategy, task.rules, state, task.max_length, task.end_id)
+        return state["cache"]["attention"]
+
+    return (run,)
+
+
+def nothing_asked(inputs):
+    """Which rows hold padding alone: booleans (batch,)."""
+    return ops.all(ops.equal(inputs, PAD_ID), axis=1)

@@ -1,63 +1,52 @@
-"""The decoding loop: it knows a step function and a strategy, no model.
+"""The decoding loop in which each row makes one answer: it knows a step function and a strategy, no model.
 
-A step function maps token ids (batch,), their position and a cache to the logits of the next tokens, (batch,
-vocab_size), and the next cache. The loop is written in `keras.ops`, so that each backend may compile it whole.
+A step function maps token ids (rows,), their position and a cache to the logits of the next tokens, (rows, vocab_size),
+and the next cache. The loop is written in `keras.ops`, so that each backend may compile it whole.
 """
-
-import dataclasses
 
 from keras import ops
 
-PAD_ID = 0  # Fills up the rows that have ended, and is never an answer's token.
-IMPOSSIBLE = -1e9  # A log-probability that no sum of real ones reaches; finite, so that it never makes a NaN.
+from keras_transformer.decoding.rules import PAD_ID
 
 
-@dataclasses.dataclass(frozen=True)
-class Greedy:
-    """Takes the likeliest token at every step."""
-
-    def choose(self, log_probabilities):
-        """Token ids (batch,) from log-probabilities (batch, vocab_size)."""
-        return ops.cast(ops.argmax(log_probabilities, axis=-1), "int32")
-
-
-def start(cache, ended, start_id, max_length):
+def start(cache, ended, drawn, start_id):
     """The state before the first token.
 
     Args:
         cache: What the step function needs at its first call.
-        ended: Booleans (batch,): rows that shall stay empty.
+        ended: Booleans (rows,): rows that shall stay empty.
+        drawn: What the strategy needs for each token that an answer may have, float32 (rows, max_length).
         start_id: Token that starts every answer.
-        max_length: Tokens of an answer at most, its end token included.
 
     Returns:
-        A dictionary: "index" of the next token, "last" ids (batch,), "ids" so far (batch, max_length), their summed
-        log-probabilities "scores" (batch,), "ended" and "cache".
+        A dictionary: "index" of the next token, "last" ids (rows,), "ids" so far (rows, max_length), their summed
+        log-probabilities "scores" (rows,), "ended", "drawn" and "cache".
     """
-    batch = ops.shape(ended)[0]
+    rows, max_length = ops.shape(drawn)
     return {
         "index": ops.convert_to_tensor(0, "int32"),
-        "last": ops.full((batch,), start_id, "int32"),
-        "ids": ops.zeros((batch, max_length), "int32"),
-        "scores": ops.zeros((batch,), "float32"),
+        "last": ops.full((rows,), start_id, "int32"),
+        "ids": ops.zeros((rows, max_length), "int32"),
+        "scores": ops.zeros((rows,), "float32"),
         "ended": ended,
+        "drawn": drawn,
         "cache": cache,
     }
 
 
-def advance(step, strategy, state, limit, end_id, min_length):
+def advance(step, strategy, rules, state, limit, end_id):
     """Adds tokens until every row has ended or holds `limit` of them.
 
     Args:
         step: The step function.
         strategy: What chooses a token, such as `Greedy()`.
+        rules: The `Rules` that it obeys.
         state: What `start` or `advance` returned.
         limit: int32 scalar, at most the state's `max_length`.
         end_id: Token that ends an answer.
-        min_length: Tokens before an answer may end.
 
     Returns:
-        The new state.
+        The new state. Its scores are the model's log-probabilities, whatever the rules made of them.
     """
 
     def unfinished(state):
@@ -66,13 +55,12 @@ def advance(step, strategy, state, limit, end_id, min_length):
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
         log_probabilities = ops.log_softmax(logits)
-        token = ops.arange(ops.shape(logits)[-1])
-        too_early = ops.logical_and(ops.equal(token, end_id), state["index"] < min_length)
-        forbidden = ops.logical_or(ops.equal(token, PAD_ID), too_early)
-        chosen = strategy.choose(ops.where(forbidden, IMPOSSIBLE, log_probabilities))
+        allowed = rules.apply(log_probabilities, state["ids"], state["index"], end_id)
+        chosen = strategy.choose(allowed, ops.take(state["drawn"], state["index"], axis=1))
         gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
         chosen = ops.where(state["ended"], PAD_ID, chosen)
         return {
+            **state,
             "index": state["index"] + 1,
             "last": chosen,
             "ids": ops.slice_update(state["ids"], (0, state["index"]), chosen[:, None]),
@@ -81,4 +69,4 @@ def advance(step, strategy, state, limit, end_id, min_length):
             "cache": cache,
         }
 
-    return ops.while_loop(unfinished, lambda s: (add_token(s),), (state,))[0]
+    return ops.while_loop(unfinished, lambda state: (add_token(state),), (state,))[0]

@@ -1,5 +1,6 @@
 """A trained Transformer taken a token at a time: encode once, then one cached decoder step per token."""
 
+import keras
 from keras import ops
 
 from keras_transformer.layers.masks import create_padding_mask
@@ -19,30 +20,38 @@ class SteppingTransformer:
     def __init__(self, model):
         self.parts = parts_of(model)
 
-    def start(self, inputs, rows):
+    def start(self, inputs, rows, copies=1, attention=False):
         """Encodes the questions.
 
         Args:
             inputs: Token ids (batch, length), 0 for padding.
             rows: Steps that will be made at most.
+            copies: Answers to each question that grow side by side; those of a question stand next to each other.
+            attention: Whether the attention weights are kept.
 
         Returns:
-            A dictionary of tensors to hand to `step`.
+            A dictionary of tensors to hand to `step`, each with batch · copies rows. With `attention`, its "attention"
+            holds "encoder" (batch, layers, heads, length, length), "decoder" (batch, layers, heads, rows, rows) and
+            "cross" (batch, layers, heads, rows, length), in which each step fills in its row.
         """
         padding_mask = create_padding_mask(inputs)
-        memory = self.parts.encoder(self.parts.embed_source(inputs), padding_mask, training=False)
-        return {"padding_mask": padding_mask, "layers": self.parts.decoder.start_cache(memory, rows)}
+        embedded = self.parts.embed_source(inputs)
+        memory, seen = self.parts.encoder(embedded, padding_mask, cache=[], training=False)
+        cache = {"padding_mask": padding_mask, "layers": self.parts.decoder.start_cache(memory, rows)}
+        if attention:
+            cache["attention"] = start_attention(ops.stack([layer["weights"] for layer in seen], axis=1), rows)
+        return cache if copies == 1 else keras.tree.map_structure(lambda x: ops.repeat(x, copies, axis=0), cache)
 
     def step(self, ids, index, cache):
         """Reads one token of each answer.
 
         Args:
-            ids: Token ids (batch,), those at position `index`.
+            ids: Token ids (rows,), those at position `index`.
             index: int32 scalar, from 0.
             cache: What `start` or the last `step` returned.
 
         Returns:
-            Logits of the next tokens, float32 (batch, vocab_size), and the cache for the next step.
+            Logits of the next tokens, float32 (rows, vocab_size), and the cache for the next step.
         """
         rows = ops.shape(cache["layers"][0]["self_attention"]["key"])[2]
         # The rows after this position are not written yet.
@@ -52,7 +61,40 @@ class SteppingTransformer:
             cache=cache["layers"], index=index, training=False,
         )  # fmt: skip
         logits = ops.cast(self.parts.project(outputs)[:, 0], "float32")
-        return logits, {"padding_mask": cache["padding_mask"], "layers": [without_weights(layer) for layer in layers]}
+        after = {**cache, "layers": [without_weights(layer) for layer in layers]}
+        if "attention" in cache:
+            after["attention"] = with_row(cache["attention"], layers, index)
+        return logits, after
+
+    def reorder(self, cache, rows):
+        """The cache of other rows: row i is what row `rows[i]`, of the same question, was.
+
+        What comes from the question alone is the same in all of its rows, and stays.
+        """
+        layers = [
+            {
+                **layer,
+                "self_attention": {name: ops.take(x, rows, axis=0) for name, x in layer["self_attention"].items()},
+            }
+            for layer in cache["layers"]
+        ]
+        return {**cache, "layers": layers}
+
+
+def start_attention(encoder, rows):
+    """Room for the weights of so many steps, beside those of the encoder (batch, layers, heads, length, length)."""
+    *shape, _, length = ops.shape(encoder)
+    keys = {"decoder": rows, "cross": length}
+    return {"encoder": encoder, **{name: ops.zeros((*shape, rows, keys[name]), encoder.dtype) for name in keys}}
+
+
+def with_row(attention, layers, index):
+    """The attention weights with those of the step at `index`."""
+    after = dict(attention)
+    for name, part in (("decoder", "self_attention"), ("cross", "cross_attention")):
+        row = ops.stack([layer[part]["weights"] for layer in layers], axis=1)
+        after[name] = ops.slice_update(attention[name], (0, 0, 0, index, 0), row)
+    return after
 
 
 def without_weights(layer_cache):

@@ -54,3 +54,25 @@ def test_a_conversation(terminal):
 def test_leaving_by_a_key(terminal, key):
     terminal.send(key)
     leaves_politely(terminal)
+
+
+def test_the_way_of_answering_can_be_changed(terminal):
+    terminal.send("/beam 3\r")
+    terminal.send("잘 자\r")
+    terminal.expect("좋은 꿈 꾸세요.")
+    terminal.send("/best 2\r")
+    terminal.send("hello\r")
+    terminal.expect(r"1\. Hi there!  \(-0\.\d\d\)")
+    terminal.expect(r"2\. .*\(-\d")
+    terminal.send("/best 5\r")
+    terminal.expect("3 beams cannot find 5 answers: take more beams")
+    terminal.send("/greedy\r")
+    terminal.send("/sample 0.01\r")
+    terminal.send("bye\r")
+    terminal.expect("See you soon!")
+    terminal.send("/sample hot\r")
+    terminal.expect("/sample hot: /help shows what stands behind /sample")
+    terminal.send("/best\r")
+    terminal.expect("/best: /help shows what stands behind /best")
+    terminal.send("/quit\r")
+    leaves_politely(terminal)

@@ -78,6 +78,30 @@ def test_help_with_its_greek_letters_is_the_same_in_a_plain_c_locale():
     assert "ε_ls, section 5.4" in process.stdout.decode()
 
 
+def test_several_answers_to_each_question(small_run):
+    process = call("answer", small_run, "--beam", "3", "--n-best", "2", stdin="잘 자\n\nhello\n".encode())
+    lines = [line.split("\t") for line in process.stdout.decode().splitlines()]
+    assert [answer for _, answer in lines[::2]] == ["좋은 꿈 꾸세요.", "", "Hi there!"]
+    assert len(lines) == 6
+    for best, second in zip(lines[::2], lines[1::2]):
+        assert 0 >= float(best[0]) >= float(second[0])
+
+
+def test_answers_as_json(small_run):
+    process = call("answer", small_run, "--json", "--n-best", "2", stdin="잘 자\n".encode())
+    found = json.loads(process.stdout)
+    assert found["question"] == "잘 자"
+    assert [set(answer) for answer in found["answers"]] == [{"answer", "score"}] * 2
+    assert found["answers"][0]["answer"] == "좋은 꿈 꾸세요."
+
+
+def test_the_same_seed_samples_the_same_answers(small_run):
+    words = ["answer", small_run, "--sample", "--temperature", "3", "--n-best", "4", "--seed"]
+    one, same, other = (call(*words, seed, stdin=b"hello\n").stdout for seed in ("1", "1", "2"))
+    assert one == same != other
+    assert len(set(one.splitlines())) > 1
+
+
 def test_chat_without_a_terminal_answers_line_by_line_and_nothing_else(small_run):
     process = call("chat", small_run, stdin="안녕하세요\n\nbye\n漢字\n".encode())
     assert process.returncode == 0
@@ -244,6 +268,8 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(corpus, tmp_path):
         (["train", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["train", "few.csv", "--run", "r", "--from", "folder"], "config.json: missing; this is no run folder"),
         (["answer", "nowhere"], "nowhere: there is no such run folder"),
+        (["answer", "nowhere", "--top-p", "0.9"], "--top-p needs --sample"),
+        (["chat", "nowhere", "--beam", "2", "--n-best", "3"], "2 beams cannot find 3 answers: take more beams"),
         (["average", "nowhere", "--best", "2"], "nowhere: there is no such run folder"),
         (["average", "nowhere"], "one of the arguments --last --best is required"),
         (["chat", "folder"], "config.json: missing; this is no run folder"),

@@ -1,4 +1,5 @@
 import gc
+import itertools
 import weakref
 
 import keras
@@ -6,8 +7,18 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_transformer import generate, transformer
-from keras_transformer.decoding.generate import _programs, begin, to_class
+from keras_transformer import (
+    Beam,
+    Greedy,
+    InputError,
+    Sampling,
+    create_look_ahead_mask,
+    create_padding_mask,
+    generate,
+    transformer,
+)
+from keras_transformer.decoding.generate import Task, _programs, begin, to_class
+from keras_transformer.models.stepping import SteppingTransformer
 
 START, END, MAX = 2, 3, 12
 LIMITS = {"start_id": START, "end_id": END, "max_length": MAX}
@@ -72,13 +83,137 @@ def test_exactly_as_many_tokens_as_forced(model):
     assert END not in generation.ids
 
 
-def test_a_row_of_padding_has_no_answer(model):
-    generation = generate(model, [[0, 0, 0], [2, 5, 3]], **LIMITS)
+STRATEGIES = [
+    Greedy(),
+    Beam(3),
+    Sampling(temperature=2.0, seed=1),
+    Sampling(top_k=3, seed=1),
+    Sampling(top_p=0.5, seed=1),
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+def test_a_row_of_padding_has_no_answer(model, strategy):
+    generation = generate(model, [[0, 0, 0], [2, 5, 3]], **LIMITS, strategy=strategy)
     assert generation.lengths[0] == 0 < generation.lengths[1]
+    assert generation.scores[0] == 0
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+def test_scores_of_every_strategy_are_those_of_the_whole_pass(model, strategy):
+    rules = {"repetition_penalty": 1.5, "no_repeat_ngram": 2, "min_length": 4, "forbidden_ids": [5, 6]}
+    generation = generate(model, QUESTIONS, **LIMITS, **rules, strategy=strategy)
+    for question, ids, length, score in zip(QUESTIONS, generation.ids, generation.lengths, generation.scores):
+        said = ids[:length].tolist()
+        assert sum(whole_pass(model, question, said)[0]) == pytest.approx(score, abs=1e-4)
+        assert len(said) >= 5 and not {5, 6} & set(said)
+        assert len(set(itertools.pairwise(said))) == len(said) - 1
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+def test_every_strategy_answers_a_question_alone_as_in_a_batch(model, strategy):
+    together = generate(model, QUESTIONS, **LIMITS, strategy=strategy)
+    for row, question in enumerate(QUESTIONS):
+        assert generate(model, question[None], **LIMITS, strategy=strategy).ids.tolist() == [together.ids[row].tolist()]
+
+
+def test_the_best_of_a_beam_come_first_and_differ(model):
+    generation = generate(model, QUESTIONS, **LIMITS, strategy=Beam(4), num_return=3)
+    assert generation.ids.shape == (3, 3, MAX) and generation.lengths.shape == generation.scores.shape == (3, 3)
+    ranks = generation.scores / ((5 + generation.lengths) / 6) ** 0.6
+    assert (np.diff(ranks) <= 1e-6).all()
+    for row, question in enumerate(QUESTIONS):
+        assert len({tuple(ids) for ids in generation.ids[row].tolist()}) == 3
+        for ids, length, score in zip(generation.ids[row], generation.lengths[row], generation.scores[row]):
+            assert sum(whole_pass(model, question, ids[:length])[0]) == pytest.approx(score, abs=1e-4)
+    best = generate(model, QUESTIONS, **LIMITS, strategy=Beam(4))
+    assert best.ids.tolist() == generation.ids[:, 0].tolist()
+
+
+def test_one_beam_without_penalty_is_greedy(model):
+    greedy, beam = (generate(model, QUESTIONS, **LIMITS, strategy=how) for how in (Greedy(), Beam(1, 0.0)))
+    assert beam.ids.tolist() == greedy.ids.tolist()
+    assert beam.scores == pytest.approx(greedy.scores, abs=1e-4)
+
+
+def test_samples_differ_by_number_seed_and_call(model):
+    def sample(seed, num_return=2):
+        how = Sampling(temperature=3.0, seed=seed)
+        return generate(model, QUESTIONS[:1], **LIMITS, strategy=how, num_return=num_return).ids.tolist()
+
+    assert sample(1) == sample(1) != sample(2)
+    assert sample(1)[0][0] != sample(1)[0][1]
+    assert sample(1, num_return=1)[0] == sample(1)[0][0]
+    assert sample(None) != sample(None)
+
+
+def test_samples_are_as_often_as_they_are_likely():
+    keras.utils.set_random_seed(0)
+    model = transformer(6, 1, 8, 8, 2, 0.0)
+    bias = np.log([1e-9, 1e-9, 1e-9, 0.2, 0.5, 0.3])
+    model.get_layer("outputs").kernel.assign(np.zeros((8, 6)))
+    model.get_layer("outputs").bias.assign(bias)
+    how = {"start_id": START, "end_id": END, "max_length": 1, "strategy": Sampling(seed=0), "num_return": 4000}
+    ids = generate(model, [[2, 5, 3]], **how).ids
+    np.testing.assert_allclose(np.bincount(ids.ravel(), minlength=6) / 4000, [0, 0, 0, 0.2, 0.5, 0.3], atol=0.03)
+
+
+@pytest.mark.parametrize("strategy", [Greedy(), Beam(3), Sampling(seed=1)], ids=str)
+def test_attention_is_that_of_the_whole_pass(model, strategy):
+    generation = generate(model, QUESTIONS, **LIMITS, strategy=strategy, return_attention=True)
+    assert {name: weights.shape for name, weights in generation.attention.items()} == {
+        "encoder": (3, 2, 4, 5, 5), "decoder": (3, 2, 4, MAX, MAX), "cross": (3, 2, 4, MAX, 5),
+    }  # fmt: skip
+    stepping = SteppingTransformer(model)
+    for row, (question, ids, length) in enumerate(zip(QUESTIONS, generation.ids, generation.lengths)):
+        said = np.array([[START, *ids[: length - 1]]])
+        whole = whole_attention(stepping.parts, question[None], said)
+        for name, weights in whole.items():
+            kept = generation.attention[name][row]
+            rows, keys = weights.shape[-2:]
+            np.testing.assert_allclose(kept[..., :rows, :keys], weights[0], atol=1e-5)
+            assert not kept[..., rows:, :].any() and not kept[..., keys:].any()
+
+
+def whole_attention(parts, question, said):
+    """The attention weights of one pass: encoder, decoder and cross, each (1, layers, heads, …)."""
+    mask = create_padding_mask(question)
+    memory, encoder = parts.encoder(parts.embed_source(question), mask, cache=[])
+    fresh = [{"self_attention": {}, "cross_attention": {}} for _ in range(2)]
+    _, decoder = parts.decoder(parts.embed_target(said), memory, create_look_ahead_mask(said), mask, cache=fresh)
+    layers = {"encoder": encoder} | {
+        name: [layer[part] for layer in decoder]
+        for name, part in (("decoder", "self_attention"), ("cross", "cross_attention"))
+    }
+    return {
+        name: np.stack([ops.convert_to_numpy(x["weights"]) for x in found], axis=1) for name, found in layers.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_return": 0}, "num_return must be 1 or more, not 0"),
+        ({"num_return": 2}, "greedy decoding finds one answer, not 2"),
+        ({"num_return": 3, "strategy": Beam(2)}, "2 beams cannot find 3 answers"),
+        ({"max_length": 0}, "max_length must be 1 or more, not 0"),
+        ({"min_length": -1}, "min_length must be 0 or more, not -1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(model, settings, message):
+    with pytest.raises(InputError, match=message):
+        generate(model, QUESTIONS, **{**LIMITS, **settings})
+
+
+def test_seeds_share_a_program(model):
+    before = len(_programs[model])
+    for seed in range(3):
+        generate(model, QUESTIONS, **LIMITS, strategy=Sampling(temperature=0.7, seed=seed))
+    assert len(_programs[model]) == before + 1
 
 
 def test_step_by_step_equals_at_once(model):
-    state, advance = begin(model, QUESTIONS, **LIMITS)
+    state, advance = begin(model, QUESTIONS, Task(**LIMITS))
     for tokens in range(1, MAX + 1):
         state = advance(state, tokens)
     whole = generate(model, QUESTIONS, **LIMITS)
@@ -101,8 +236,8 @@ def test_a_loaded_model_answers_alike(model, tmp_path):
 
 
 def test_few_shapes_are_compiled():
-    assert to_class(np.ones((3, 5), int)).shape == (4, 8)
-    assert to_class(np.ones((1, 17), int)).shape == (1, 24)
+    assert to_class(np.ones((3, 5), int)).shape == (4, 16)
+    assert to_class(np.ones((1, 17), int)).shape == (1, 32)
     assert to_class(np.ones((64, 300), int)).shape == (64, 384)
 
 

@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_transformer import Greedy
 from keras_transformer.decoding import search
+from keras_transformer.decoding.rules import Rules
 
 START, END = 1, 2
 
@@ -22,8 +23,8 @@ TABLE = [[1, 0, 0, 0, 0], [0, 0, 0.1, 0.7, 0.2], [1, 0, 0, 0, 0], [0, 0, 0.3, 0.
 
 def run(table=TABLE, ended=(False,), limit=6, max_length=6, min_length=0):
     cache = {"calls": ops.convert_to_tensor(0, "int32")}
-    state = search.start(cache, ops.convert_to_tensor(np.array(ended)), START, max_length)
-    state = search.advance(scripted(table), Greedy(), state, limit, END, min_length)
+    state = search.start(cache, ops.convert_to_tensor(np.array(ended)), ops.zeros((len(ended), max_length)), START)
+    state = search.advance(scripted(table), Greedy(), Rules(min_length), state, limit, END)
     return {name: ops.convert_to_numpy(value) for name, value in state.items() if name != "cache"} | {
         "calls": int(ops.convert_to_numpy(state["cache"]["calls"]))
     }
@@ -59,9 +60,9 @@ def test_min_length_forbids_the_end():
 
 def test_in_two_goes_equals_in_one():
     cache = {"calls": ops.convert_to_tensor(0, "int32")}
-    state = search.start(cache, ops.convert_to_tensor(np.array([False])), START, 6)
+    state = search.start(cache, ops.convert_to_tensor(np.array([False])), ops.zeros((1, 6)), START)
     for limit in (1, 2, 6):
-        state = search.advance(scripted(TABLE), Greedy(), state, limit, END, 0)
+        state = search.advance(scripted(TABLE), Greedy(), Rules(), state, limit, END)
     whole = run()
     assert ops.convert_to_numpy(state["ids"]).tolist() == whole["ids"].tolist()
     assert ops.convert_to_numpy(state["scores"]).tolist() == whole["scores"].tolist()

@@ -68,14 +68,17 @@ def test_a_step_leaves_the_cache_it_was_given(model):
     np.testing.assert_array_equal(ops.convert_to_numpy(again), ops.convert_to_numpy(one))
 
 
-def test_the_rows_of_the_cache_can_be_exchanged(model):
-    # As beam search does: the first axis of every tensor is the batch.
+def test_copies_of_a_question_stand_side_by_side_and_can_be_exchanged(model):
+    # As beam search does: only what was said differs between the rows of a question.
     stepping = SteppingTransformer(model)
-    _, cache = stepping.step(TARGET[:, 0], 0, stepping.start(SOURCE, rows=6))
-    straight, _ = stepping.step(TARGET[:, 1], 1, cache)
-    turned = keras.tree.map_structure(lambda x: ops.flip(x, axis=0), cache)
-    reverse, _ = stepping.step(TARGET[::-1, 1], 1, turned)
-    np.testing.assert_allclose(ops.convert_to_numpy(reverse)[::-1], ops.convert_to_numpy(straight), atol=1e-6)
+    cache = stepping.start(SOURCE, rows=6, copies=2)
+    _, cache = stepping.step(np.repeat(TARGET[:, 0], 2), 0, cache)
+    said = np.array([4, 5, 6, 7, 8, 9])
+    _, cache = stepping.step(said, 1, cache)
+    rows = np.array([1, 1, 2, 3, 5, 4])
+    logits, _ = stepping.step(np.full(6, 3), 2, stepping.reorder(cache, rows))
+    whole = model([SOURCE[rows // 2], np.stack([TARGET[rows // 2, 0], said[rows], np.full(6, 3)], axis=1)])
+    np.testing.assert_allclose(ops.convert_to_numpy(logits), ops.convert_to_numpy(whole)[:, 2], atol=1e-5)
 
 
 def test_logits_are_float32_whatever_the_policy():

@@ -1,0 +1,154 @@
+"""How fast are answers made, beside the peers?
+
+    python -m benchmarks.decoding [--peers FOLDER] [--rounds N]
+
+Random weights, questions of 10 tokens, exactly 20 new tokens forced, the median of 20 calls after 3 that warm up: one
+question and 32 together, greedily and with 4 beams, at the sizes of the presets "tutorial" and "base", all with a
+vocabulary of 8,192. Every program runs in processes of its own, in turn with the others, because machines are shared
+and speeds drift: what counts are the ratios within a round. CTranslate2 gets the number of threads that is fastest.
+"""
+
+import json
+import statistics
+import sys
+import time
+
+from benchmarks import ours
+from benchmarks.command import add_peer_folder, at_least, make_parser, provenance, say, start
+from benchmarks.peers import decoding_commands
+from benchmarks.programs import run_program
+from benchmarks.results import median_and_range, publish, table
+from keras_transformer import preset
+
+NAME = "decoding"
+TOKENS, SOURCE, VOCABULARY, WARM_UP, CALLS = 20, 10, 8192, 3, 20
+SIZES = ("tutorial", "base")
+MEASURE_ONE = (sys.executable, "-m", "benchmarks.decoding")
+
+
+def measure_sizes(sizes):
+    """Times our decoding in this process.
+
+    Args:
+        sizes: The preset whose sizes are taken.
+
+    Yields:
+        Dictionaries of "batch", "beams" (1 for greedy) and "ms", the median of a call.
+    """
+    import keras
+    import numpy as np
+
+    from keras_transformer import Beam, Greedy, generate, transformer
+
+    config = preset(sizes)
+    keras.utils.set_random_seed(0)
+    model = transformer(
+        VOCABULARY, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
+    )  # fmt: skip
+    for batch, beams in ((1, 1), (32, 1), (1, 4), (32, 4)):
+        questions = np.random.default_rng(1).integers(4, VOCABULARY, (batch, SOURCE))
+        strategy = Greedy() if beams == 1 else Beam(beams)
+        times = []
+        for _ in range(WARM_UP + CALLS):
+            begin = time.perf_counter()
+            made = generate(
+                model, questions, start_id=2, end_id=3, max_length=TOKENS, min_length=TOKENS, strategy=strategy
+            )
+            times.append(1e3 * (time.perf_counter() - begin))
+        assert (made.lengths == TOKENS).all()
+        yield {"batch": batch, "beams": beams, "ms": statistics.median(times[WARM_UP:])}
+
+
+def figures(output):
+    """The JSON objects among what a program printed."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+def run_round(options):
+    """Runs every program once.
+
+    Returns:
+        Milliseconds by program, sizes, batch and beams.
+    """
+    took = {}
+
+    def note(program, sizes, command):
+        say(f"  {program}, {sizes} …")
+        for found in figures(run_program(command).check().output):
+            key = (program, sizes, found["batch"], found.get("beams", 1))
+            took[key] = min(found["ms"], took.get(key, found["ms"]))  # Of several numbers of threads the fastest.
+
+    for sizes in SIZES:
+        note(ours.NAME, sizes, [*MEASURE_ONE, "--only", sizes])
+        if options.peers:
+            for program, command in decoding_commands(options.peers_python, options.peers, sizes):
+                note(program, sizes, command)
+    return took
+
+
+def speed_table(rounds):
+    """A row per work: our milliseconds, those of each peer, and the ratios to ours within the rounds."""
+    programs = list(dict.fromkeys(program for took in rounds for program, *_ in took))
+    peers = [program for program in programs if program != ours.NAME]
+    works = list(dict.fromkeys(work for took in rounds for _, *work in map(tuple, took)))
+    rows = []
+    for work in map(tuple, works):
+        mine = [took[(ours.NAME, *work)] for took in rounds]
+        cells = [describe(*work), median_and_range(mine, 1)]
+        for peer in peers:
+            theirs = [took.get((peer, *work)) for took in rounds]
+            if None in theirs:
+                cells += ["–", "–"]
+                continue
+            cells += [median_and_range(theirs, 1), median_and_range([a / b for a, b in zip(mine, theirs)], 2)]
+        rows.append(cells)
+    header = ["", f"{ours.NAME}, ms"]
+    for peer in peers:
+        header += [f"{peer}, ms", "ours to it"]
+    return table(header, rows)
+
+
+def describe(sizes, batch, beams):
+    """A work in words."""
+    return f"{sizes}, batch {batch}, {'greedy' if beams == 1 else f'{beams} beams'}"
+
+
+def beam_table(rounds):
+    """What a beam search costs beside greedy decoding."""
+    rows = []
+    for sizes in SIZES:
+        for batch in (1, 32):
+            greedy, beam = ([took[ours.NAME, sizes, batch, beams] for took in rounds] for beams in (1, 4))
+            rows.append([f"{sizes}, batch {batch}", median_and_range([b / a for a, b in zip(greedy, beam)], 2)])
+    return table(["", "4 beams to greedy"], rows)
+
+
+def parser():
+    """The command line's grammar."""
+    grammar = make_parser(__doc__, NAME)
+    add_peer_folder(grammar)
+    grammar.add_argument("--rounds", type=at_least(1), default=3, metavar="N", help="turns of each (default: 3)")
+    grammar.add_argument("--only", choices=SIZES, help="print our figures of these sizes, measured in here")
+    return grammar
+
+
+def main(arguments=None):
+    options = parser().parse_args(arguments)
+    if options.only:
+        for found in measure_sizes(options.only):
+            print(json.dumps(found), flush=True)
+        return
+    rounds = []
+    for number in range(1, options.rounds + 1):
+        say(f"round {number} of {options.rounds}")
+        rounds.append(run_round(options))
+    how = (
+        f"Milliseconds until {TOKENS} tokens are made for each question of {SOURCE}; median (lowest–highest) of "
+        f"{options.rounds} rounds. Ratios are taken within each round; below 1 ours is faster."
+    )
+    where = provenance(NAME, arguments, options.peers and options.peers_python)
+    publish(options.results, NAME, "Speed of answers", [where, how, speed_table(rounds), beam_table(rounds)])
+
+
+if __name__ == "__main__":
+    start(main)
