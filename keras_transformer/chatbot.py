@@ -71,11 +71,10 @@ class Chatbot:
 
         A beam search knows its answer at its end only: that is one piece.
         """
-        ids = self.ids_of(question)
         if isinstance(strategy, Beam):
             yield from filter(None, [self.reply(question, strategy, **settings)])
             return
-        if not ids:
+        if not (ids := self.ids_of(question)):
             return
         task = Task(**self.settings(strategy=strategy or Greedy(), **settings))
         state, advance = begin(self.model, np.array([ids], "int32"), task)
@@ -92,17 +91,22 @@ class Chatbot:
                 return
 
     def warm_up(self, stop, **settings):
-        """Compiles what single questions of any length need, so that none of them will wait for it.
+        """Compiles what `stream`, or `n_best` of one question, needs for each length, so that no question waits for it.
 
         Args:
             stop: A `threading.Event` that ends it before the next length.
             **settings: Those that the questions will be asked with.
         """
-        settings = self.settings(**settings)
+        task = Task(**self.settings(**settings))
         for width in sorted({width_class(length) for length in range(1, self.max_length + 1)}):
             if stop.is_set():
                 return
-            generate(self.model, np.full((1, width), self.tokenizer.unk_id, "int32"), **settings)
+            question = np.full((1, width), self.tokenizer.unk_id, "int32")
+            if task.num_return > 1 or isinstance(task.strategy, Beam):
+                generate(self.model, question, **self.settings(**settings))
+                continue
+            state, advance = begin(self.model, question, task)
+            advance(state, 1)
 
     def ids_of(self, question):
         """What the encoder reads: start, pieces, end; nothing for a blank question."""

@@ -112,11 +112,10 @@ def generate(
 
 def answers(model, inputs, task):
     """Ids (batch, num_return, max_length) and scores (batch, num_return) where each answer goes its own way."""
-    state, advance = begin(model, inputs, task)
-    state = advance(state, task.max_length)
-    rows = len(inputs) * task.num_return
-    ids, scores = (ops.convert_to_numpy(state[name])[:rows] for name in ("ids", "scores"))
-    return ids.reshape(len(inputs), task.num_return, -1), scores.reshape(len(inputs), task.num_return)
+    (run,) = programs(model, make_program, task)
+    ids, scores = run(*prepared(inputs, task))
+    shape, rows = (len(inputs), task.num_return), len(inputs) * task.num_return
+    return ops.convert_to_numpy(ids)[:rows].reshape(*shape, -1), ops.convert_to_numpy(scores)[:rows].reshape(shape)
 
 
 def begin(model, inputs, task):
@@ -133,11 +132,15 @@ def begin(model, inputs, task):
         The state as `search.start` describes it, its rows perhaps filled up with empty ones, and a function of a state
         and a number of tokens.
     """
+    start, advance = programs(model, make_stepwise_programs, task)
+    return start(*prepared(inputs, task)), lambda state, tokens: advance(state, np.int32(tokens))
+
+
+def prepared(inputs, task):
+    """The questions, a row for each answer, and what the strategy draws for each of its tokens, padded to a class."""
     questions = to_class(np.repeat(inputs, task.num_return, axis=0))
     drawn = task.strategy.draw(len(inputs), task.num_return, task.max_length)
-    drawn = np.pad(drawn, ((0, len(questions) - len(drawn)), (0, 0)))
-    start, advance = programs(model, make_programs, task)
-    return start(questions, drawn), lambda state, tokens: advance(state, np.int32(tokens))
+    return questions, np.pad(drawn, ((0, len(questions) - len(drawn)), (0, 0)))
 
 
 def best_answers(model, inputs, task):
@@ -187,8 +190,19 @@ def programs(model, make, task):
     return made[make, task]
 
 
-def make_programs(stepping, task):
-    """The start and the advance of a search in which each answer goes its own way."""
+def make_program(stepping, task):
+    """A whole search in which each answer goes its own way: from questions and draws to ids and scores."""
+    start, advance = make_stepwise_programs(stepping, task)
+
+    def run(inputs, drawn):
+        state = advance(start(inputs, drawn), task.max_length)
+        return state["ids"], state["scores"]
+
+    return (run,)
+
+
+def make_stepwise_programs(stepping, task):
+    """The start and the advance of such a search."""
 
     def start(inputs, drawn):
         return search.start(stepping.start(inputs, task.max_length), nothing_asked(inputs), drawn, task.start_id)

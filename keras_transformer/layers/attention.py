@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_transformer.fusion import fused_if_fusible
+from keras_transformer.layers.dense import Dense
 
 LARGEST_FLOAT16 = 65504.0
 HIDDEN_LOGIT = -1e9  # Replaces a logit, in float32, so it is safe whatever the compute dtype.
@@ -71,10 +72,10 @@ class MultiHeadAttention(keras.layers.Layer):
         self.d_model = d_model
         self.num_heads = num_heads
         self.depth = d_model // num_heads
-        self.query_dense = keras.layers.Dense(d_model, name="query", dtype=self.dtype_policy)
-        self.key_dense = keras.layers.Dense(d_model, name="key", dtype=self.dtype_policy)
-        self.value_dense = keras.layers.Dense(d_model, name="value", dtype=self.dtype_policy)
-        self.dense = keras.layers.Dense(d_model, name="output", dtype=self.dtype_policy)
+        self.query_dense = Dense(d_model, name="query", dtype=self.dtype_policy)
+        self.key_dense = Dense(d_model, name="key", dtype=self.dtype_policy)
+        self.value_dense = Dense(d_model, name="value", dtype=self.dtype_policy)
+        self.dense = Dense(d_model, name="output", dtype=self.dtype_policy)
 
     def build(self, inputs_shape):
         self.query_dense.build(inputs_shape["query"])

@@ -2,6 +2,8 @@
 
 import keras
 
+from keras_transformer.layers.dense import Dense
+
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class FeedForward(keras.layers.Layer):
@@ -16,8 +18,8 @@ class FeedForward(keras.layers.Layer):
         super().__init__(**kwargs)
         self.dff = dff
         self.d_model = d_model
-        self.inner = keras.layers.Dense(dff, activation="relu", name="inner", dtype=self.dtype_policy)
-        self.outer = keras.layers.Dense(d_model, name="outer", dtype=self.dtype_policy)
+        self.inner = Dense(dff, activation="relu", name="inner", dtype=self.dtype_policy)
+        self.outer = Dense(d_model, name="outer", dtype=self.dtype_policy)
 
     def build(self, input_shape):
         self.inner.build(input_shape)

@@ -5,6 +5,7 @@ import typing
 
 import keras
 
+from keras_transformer.layers.dense import Dense
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.masks import LookAheadMask, PaddingMask
 from keras_transformer.models.decoder import Decoder
@@ -65,7 +66,7 @@ def make_parts(vocab_size, d_model, sizes, tie_embeddings):
         encoder,
         TokenEmbedding(vocab_size, d_model, name="target_embedding"),
         decoder,
-        keras.layers.Dense(vocab_size, name="outputs"),
+        Dense(vocab_size, name="outputs"),
     )
 
 
