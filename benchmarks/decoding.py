@@ -90,9 +90,9 @@ def speed_table(rounds):
     """A row per work: our milliseconds, those of each peer, and the ratios to ours within the rounds."""
     programs = list(dict.fromkeys(program for took in rounds for program, *_ in took))
     peers = [program for program in programs if program != ours.NAME]
-    works = list(dict.fromkeys(work for took in rounds for _, *work in map(tuple, took)))
+    works = list(dict.fromkeys(tuple(work) for took in rounds for _, *work in took))
     rows = []
-    for work in map(tuple, works):
+    for work in works:
         mine = [took[(ours.NAME, *work)] for took in rounds]
         cells = [describe(*work), median_and_range(mine, 1)]
         for peer in peers:

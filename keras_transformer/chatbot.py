@@ -1,5 +1,7 @@
 """A trained run that answers questions in text."""
 
+import time
+
 import numpy as np
 
 from keras_transformer.decoding.beam import Beam
@@ -8,6 +10,7 @@ from keras_transformer.decoding.strategies import Greedy
 from keras_transformer.run import Run
 
 BATCH = 64
+SECONDS_A_PIECE = 0.02  # A stream takes so many tokens at once as are made in this time, as every piece has its cost.
 INCOMPLETE = "\ufffd"  # What the bytes of a character that is not whole yet decode to.
 
 
@@ -78,32 +81,35 @@ class Chatbot:
             return
         task = Task(**self.settings(strategy=strategy or Greedy(), **settings))
         state, advance = begin(self.model, np.array([ids], "int32"), task)
-        shown = ""
-        for tokens in range(1, task.max_length + 1):
-            state = advance(state, tokens)
-            ended = bool(state["ended"][0]) or tokens == task.max_length
+        shown, made, more, ended = "", 0, 1, False
+        while not ended:
+            begun = time.perf_counter()
+            made = min(made + more, task.max_length)
+            state = advance(state, made)
+            ended = bool(state["ended"][0]) or made == task.max_length
             text = self.tokenizer.decode([int(i) for i in state["ids"][0]])
             whole = text if ended else text.rstrip(INCOMPLETE)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
                 shown = whole
-            if ended:
-                return
+            more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
 
-    def warm_up(self, stop, **settings):
+    def warm_up(self, stop, num_return=1, **settings):
         """Compiles what `stream`, or `n_best` of one question, needs for each length, so that no question waits for it.
 
         Args:
             stop: A `threading.Event` that ends it before the next length.
-            **settings: Those that the questions will be asked with.
+            num_return: Answers that each question will have.
+            **settings: Those that the questions will be asked with, "strategy" among them.
         """
-        task = Task(**self.settings(**settings))
+        settings = self.settings(num_return=num_return, **settings)
+        task = Task(**settings)
         for width in sorted({width_class(length) for length in range(1, self.max_length + 1)}):
             if stop.is_set():
                 return
             question = np.full((1, width), self.tokenizer.unk_id, "int32")
-            if task.num_return > 1 or isinstance(task.strategy, Beam):
-                generate(self.model, question, **self.settings(**settings))
+            if num_return > 1 or isinstance(task.strategy, Beam):
+                generate(self.model, question, **settings)
                 continue
             state, advance = begin(self.model, question, task)
             advance(state, 1)

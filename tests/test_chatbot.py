@@ -1,6 +1,10 @@
+import threading
+
 import pytest
 
-from keras_transformer import Chatbot
+from keras_transformer import Beam, Chatbot, InputError, Sampling
+from keras_transformer.decoding import beam, search
+from keras_transformer.decoding.generate import _programs
 
 QUESTIONS = ["잘 자", "hello", "", "고마워!", "good night", "배고파", "   ", "bye", "안녕하세요"]
 ANSWERS = [
@@ -58,7 +62,7 @@ def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
     ids = bot.tokenizer.encode(text)
     assert len(ids) > 7
 
-    def begin(model, inputs, **limits):
+    def begin(model, inputs, task):
         state = {"ids": np.zeros((1, bot.max_length), int), "ended": np.array([False])}
 
         def advance(state, tokens):
@@ -69,6 +73,50 @@ def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
         return state, advance
 
     monkeypatch.setattr("keras_transformer.chatbot.begin", begin)
+    monkeypatch.setattr("keras_transformer.chatbot.SECONDS_A_PIECE", 0)  # A token at a time.
     pieces = list(bot.stream("hello"))
     assert "".join(pieces) == text
     assert all("\ufffd" not in piece for piece in pieces)
+
+
+def test_several_answers_come_the_best_first(bot):
+    for question, answer, found in zip(QUESTIONS, ANSWERS, bot.n_best(QUESTIONS, 3, Beam(3))):
+        assert len(found) == 3
+        assert found[0][0] == answer
+        if question.strip():
+            assert len({text for text, _ in found}) > 1
+        else:
+            assert found == [("", 0.0)] * 3
+
+
+def test_a_stream_of_a_beam_search_is_its_answer(bot):
+    assert list(bot.stream("잘 자", Beam(3))) == ["좋은 꿈 꾸세요."]
+    assert list(bot.stream("", Beam(3))) == []
+
+
+def test_settings_reach_every_way_of_asking(bot):
+    one = bot.tokenizer.encode("Hi")[0]
+    for ask in (bot.reply, lambda question, **how: "".join(bot.stream(question, **how))):
+        assert len(bot.tokenizer.encode(ask("hello", max_length=2))) <= 2
+        assert "Hi" not in ask("hello", forbidden_ids=[one])
+    with pytest.raises(InputError, match="temperature must be above 0"):
+        bot.reply("hello", Sampling(temperature=-1))
+
+
+@pytest.mark.parametrize("settings", [{}, {"strategy": Beam(2)}, {"strategy": Sampling(seed=1)}], ids=str)
+def test_after_the_warm_up_nothing_is_compiled(bot, settings, monkeypatch):
+    bot.warm_up(threading.Event(), **settings)
+    tracing = []
+    monkeypatch.setattr(search, "start", lambda *_: tracing.append("search"))
+    monkeypatch.setattr(beam, "start", lambda *_: tracing.append("beam"))
+    for question in ("hi", "안녕하세요 " * 3, "hello " * 100):
+        assert "".join(bot.stream(question, **settings))
+    assert not tracing
+
+
+def test_a_warm_up_can_be_stopped(bot):
+    stop = threading.Event()
+    stop.set()
+    before = len(_programs.get(bot.model, {}))
+    bot.warm_up(stop, strategy=Sampling(temperature=0.123))
+    assert len(_programs.get(bot.model, {})) == before

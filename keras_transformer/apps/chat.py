@@ -6,7 +6,7 @@ import threading
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
-from keras_transformer.apps.strategy import DEFAULT_BEAMS, strategy_settings
+from keras_transformer.apps.strategy import DEFAULT_BEAMS, answers_wanted, strategy_settings
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
 
@@ -78,13 +78,13 @@ class Conversation:
             print(unknown)
             return
         try:
-            if self.settings["num_return"] == 1:
-                for text in self.bot.stream(question, **self.settings):
-                    print(text, end="", flush=True)
-                print()
+            if (wanted := answers_wanted(self.options)) > 1:
+                for number, (answer, score) in enumerate(self.bot.n_best([question], wanted, **self.settings)[0], 1):
+                    print(f"{number}. {answer}  ({score:.2f})")
                 return
-            for number, (answer, score) in enumerate(self.bot.n_best([question], **self.settings)[0], 1):
-                print(f"{number}. {answer}  ({score:.2f})")
+            for text in self.bot.stream(question, **self.settings):
+                print(text, end="", flush=True)
+            print()
         except KeyboardInterrupt:
             print(" …")
 
@@ -92,10 +92,13 @@ class Conversation:
 class WarmUp:
     """Compiles what questions to come will need, while the user types."""
 
-    def resume(self, bot, settings):
+    def resume(self, conversation):
         """Goes on; what is compiled already takes no time."""
         self.stop = threading.Event()
-        self.thread = threading.Thread(target=bot.warm_up, args=(self.stop,), kwargs=settings)
+        wanted = answers_wanted(conversation.options)
+        self.thread = threading.Thread(
+            target=conversation.bot.warm_up, args=(self.stop, wanted), kwargs=conversation.settings
+        )
         self.thread.start()
 
     def pause(self):
@@ -112,7 +115,7 @@ def talk(run_dir, options):
     prompt = PromptSession(history=InMemoryHistory())
     goes_on = True
     while goes_on:
-        warm_up.resume(conversation.bot, conversation.settings)
+        warm_up.resume(conversation)
         try:
             line = prompt.prompt("> ").strip()
         except (EOFError, KeyboardInterrupt):
@@ -123,12 +126,13 @@ def talk(run_dir, options):
     print(GOODBYE)
 
 
-def answer_lines(run_dir, questions, settings):
+def answer_lines(run_dir, questions, options):
     """Prints one answer for each question as it comes, or several, and nothing else."""
+    settings = strategy_settings(options)
     bot = Chatbot.load(run_dir)
     for question in questions:
         unknown = unknown_only(bot, question)
-        answers = [(unknown, 0.0)] if unknown else bot.n_best([question], **settings)[0]
+        answers = [(unknown, 0.0)] if unknown else bot.n_best([question], answers_wanted(options), **settings)[0]
         for answer, _ in answers:
             print(answer, flush=True)
 

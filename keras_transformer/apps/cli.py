@@ -9,7 +9,12 @@ import warnings
 
 from keras_transformer import __version__
 from keras_transformer.apps.options import DEFAULT_ENCODING, DEFAULT_PRESET, add_train_options, complete, given_settings
-from keras_transformer.apps.strategy import add_strategy_options, check_strategy_options, strategy_settings
+from keras_transformer.apps.strategy import (
+    add_strategy_options,
+    answers_wanted,
+    check_strategy_options,
+    strategy_settings,
+)
 from keras_transformer.errors import InputError
 from keras_transformer.presets import preset
 
@@ -163,11 +168,10 @@ def run_chat(options):
     import_tensorflow_quietly()
     from keras_transformer.apps.chat import answer_lines, talk
 
-    settings = strategy_settings(options)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
     else:
-        answer_lines(options.run, read_lines(sys.stdin), settings)
+        answer_lines(options.run, read_lines(sys.stdin), options)
     return 0
 
 
@@ -180,7 +184,7 @@ def run_answer(options):
     settings = strategy_settings(options)
     bot = Chatbot.load(options.run)
     questions = list(read_lines(sys.stdin))
-    for question, answers in zip(questions, bot.n_best(questions, **settings)):
+    for question, answers in zip(questions, bot.n_best(questions, answers_wanted(options), **settings)):
         print_answers(question, answers, options)
     sys.stdout.flush()
     return 0

@@ -37,17 +37,22 @@ def strategy_settings(options):
     """The settings of `generate` that parsed options ask for.
 
     Returns:
-        A dictionary of those given, with "strategy" and "num_return".
+        A dictionary of those given, with "strategy"; the number of answers is told by `answers_wanted`.
 
     Raises:
         InputError: If one of them cannot be, or not together with the others.
     """
     from keras_transformer.decoding.generate import Task
 
-    num_return = 1 if options.n_best is None else options.n_best
-    settings = {**given(options, SETTINGS), "strategy": make_strategy(options), "num_return": num_return}
-    Task(**{"start_id": 0, "end_id": 0, "max_length": 1, **settings})  # Checks them before anything is loaded.
+    settings = {**given(options, SETTINGS), "strategy": make_strategy(options)}
+    limits = {"start_id": 0, "end_id": 0, "max_length": 1, "num_return": answers_wanted(options)}
+    Task(**{**limits, **settings})  # Checks them before anything is loaded.
     return settings
+
+
+def answers_wanted(options):
+    """How many answers each question is to have."""
+    return 1 if options.n_best is None else options.n_best
 
 
 def check_strategy_options(options):
@@ -74,7 +79,7 @@ def make_strategy(options):
 
 def beams(options):
     """The beams of a beam search, which several answers need where nothing else is said; None for another strategy."""
-    if options.beam is not None or options.sample or (options.n_best or 1) == 1:
+    if options.beam is not None or options.sample or answers_wanted(options) == 1:
         return options.beam
     return max(DEFAULT_BEAMS, options.n_best)
 

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_transformer.layers.dense import times_transposed
+
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class TokenEmbedding(keras.layers.Layer):
@@ -33,7 +35,7 @@ class TokenEmbedding(keras.layers.Layer):
         # Its sparse gradient would hand Adam each occurrence apart, and Σg² is not (Σg)².
         table = ops.reshape(self.table, (self.vocab_size, self.d_model))
         if reverse:
-            return ops.matmul(x, ops.transpose(ops.cast(table, self.compute_dtype)))
+            return times_transposed(x, ops.cast(table, self.compute_dtype))
         return ops.cast(ops.take(table, x, axis=0), self.compute_dtype) * self.d_model**0.5
 
     def compute_output_spec(self, x, reverse=False):

@@ -40,7 +40,7 @@ def test_a_conversation(terminal):
     terminal.send("漢字\r")
     terminal.expect("I never met any of these characters: 漢 字")
     terminal.send("/help\r")
-    terminal.expect("/again   answer the last question once more")
+    terminal.expect("/again      answer the last question once more")
     terminal.send("/sing\r")
     terminal.expect("There is no /sing; /help lists what there is.")
     terminal.send("\r")

@@ -5,15 +5,24 @@ import argparse
 import pytest
 
 from keras_transformer import Beam, Greedy, InputError, Sampling
-from keras_transformer.apps.strategy import add_strategy_options, check_strategy_options, strategy_settings
+from keras_transformer.apps.strategy import (
+    add_strategy_options,
+    answers_wanted,
+    check_strategy_options,
+    strategy_settings,
+)
 
 
-def settings(words):
+def parsed(words):
     parser = argparse.ArgumentParser()
     add_strategy_options(parser)
     options = parser.parse_args(words.split())
     check_strategy_options(options)
-    return strategy_settings(options)
+    return options
+
+
+def settings(words):
+    return strategy_settings(parsed(words))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +41,8 @@ def settings(words):
     ],
 )
 def test_strategies(words, strategy, num_return):
-    assert settings(words) == {"strategy": strategy, "num_return": num_return}
+    assert settings(words) == {"strategy": strategy}
+    assert answers_wanted(parsed(words)) == num_return
 
 
 def test_a_seed_arrives():
@@ -42,7 +52,7 @@ def test_a_seed_arrives():
 def test_rules():
     words = "--min-length 2 --max-length 9 --repetition-penalty 1.2 --no-repeat-ngram 3 --forbidden-ids 5 6"
     assert settings(words) == {
-        "strategy": Greedy(), "num_return": 1, "min_length": 2, "max_length": 9, "repetition_penalty": 1.2,
+        "strategy": Greedy(), "min_length": 2, "max_length": 9, "repetition_penalty": 1.2,
         "no_repeat_ngram": 3, "forbidden_ids": [5, 6],
     }  # fmt: skip
 

@@ -1,0 +1,58 @@
+"""Decoding beside the peers, with stand-ins for all programs."""
+
+import sys
+
+import pytest
+
+from benchmarks import decoding
+from keras_transformer import Config
+
+OURS = """
+import json, sys
+scale = 10 if sys.argv[-1] == "base" else 1
+print("noise")
+for batch, beams, ms in ((1, 1, 8.0), (32, 1, 60.0), (1, 4, 16.0), (32, 4, 180.0)):
+    print(json.dumps({"batch": batch, "beams": beams, "ms": ms * scale}))
+"""
+
+CTRANSLATE2 = """
+import json, sys
+scale = int(sys.argv[sys.argv.index("--threads") + 1]) * (10 if "--base" in sys.argv else 1)
+for batch, ms in ((1, 10.0), (32, 80.0)):
+    print(json.dumps({"peer": "x", "batch": batch, "tokens": 20, "ms": ms * scale}))
+"""
+
+TUTORIAL = 'print(\'{"peer": "tutorial", "batch": 1, "tokens": 20, "ms": 1600.0}\')'
+
+
+@pytest.fixture
+def peers(tmp_path, monkeypatch):
+    for name, script in (("ours", OURS), ("ctranslate2_decode", CTRANSLATE2), ("tutorial_decode", TUTORIAL)):
+        (tmp_path / f"{name}.py").write_text(script)
+    monkeypatch.setattr(decoding, "MEASURE_ONE", (sys.executable, tmp_path / "ours.py"))
+    return tmp_path
+
+
+def test_ratios_are_taken_to_the_fastest_number_of_threads(peers, results):
+    decoding.main(["--peers", str(peers), "--rounds", "2", "--results", str(results)])
+    rows = [line.strip("| ").split(" | ") for line in results.read_text("utf-8").splitlines()]
+    cells = {row[0]: row[1:] for row in rows if len(row) > 2}
+    assert cells["tutorial, batch 1, greedy"] == [
+        "8.0 (8.0–8.0)", "10.0 (10.0–10.0)", "0.80 (0.80–0.80)", "10.0 (10.0–10.0)", "0.80 (0.80–0.80)",
+        "1,600.0 (1,600.0–1,600.0)", "0.01 (0.01–0.01)",
+    ]  # fmt: skip
+    assert cells["base, batch 32, greedy"][:3] == ["600.0 (600.0–600.0)", "800.0 (800.0–800.0)", "0.75 (0.75–0.75)"]
+    assert cells["base, batch 1, 4 beams"][1:] == ["–"] * 6
+
+
+def test_without_peers_ours_runs_alone(peers, results):
+    decoding.main(["--rounds", "1", "--results", str(results)])
+    assert "| tutorial, batch 32 | 3.00 |" in results.read_text("utf-8")
+
+
+def test_a_real_measurement(monkeypatch):
+    monkeypatch.setattr(decoding, "preset", lambda name: Config(num_layers=1, d_model=8, num_heads=2, dff=8))
+    monkeypatch.setattr(decoding, "CALLS", 2)
+    found = list(decoding.measure_sizes("tutorial"))
+    assert [(one["batch"], one["beams"]) for one in found] == [(1, 1), (32, 1), (1, 4), (32, 4)]
+    assert all(one["ms"] > 0 for one in found)
