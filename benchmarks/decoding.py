@@ -18,6 +18,7 @@ from benchmarks.command import add_peer_folder, at_least, make_parser, provenanc
 from benchmarks.peers import decoding_commands
 from benchmarks.programs import run_program
 from benchmarks.results import median_and_range, publish, table
+from benchmarks.roofline import least_ms, read_bandwidth, step_weights
 from keras_transformer import preset
 
 NAME = "decoding"
@@ -123,6 +124,27 @@ def beam_table(rounds):
     return table(["", "4 beams to greedy"], rows)
 
 
+def limit_table(rounds):
+    """Our greedy decoding beside the least time that this machine needs."""
+    from benchmarks.utilisation import matmul_peak
+
+    peak = matmul_peak("float32")
+    rows = []
+    for sizes in SIZES:
+        config = preset(sizes)
+        size = 4 * step_weights(config, VOCABULARY)
+        bandwidth = read_bandwidth(size)
+        for batch in (1, 32):
+            least = least_ms(config, VOCABULARY, batch, SOURCE, TOKENS, bandwidth, peak)
+            mine = statistics.median(took[ours.NAME, sizes, batch, 1] for took in rounds)
+            rows.append([
+                describe(sizes, batch, 1), f"{size / 1e6:.0f}", f"{bandwidth / 1e9:.0f}", f"{peak / 1e9:.0f}",
+                f"{least:.1f}", f"{mine:.1f}", f"{100 * least / mine:.0f}",
+            ])  # fmt: skip
+    header = ["", "MB of weights a step", "GB/s", "GFLOP/s", "least, ms", "ours, ms", "share reached, %"]
+    return table(header, rows)
+
+
 def parser():
     """The command line's grammar."""
     grammar = make_parser(__doc__, NAME)
@@ -147,7 +169,12 @@ def main(arguments=None):
         f"{options.rounds} rounds. Ratios are taken within each round; below 1 ours is faster."
     )
     where = provenance(NAME, arguments, options.peers and options.peers_python)
-    publish(options.results, NAME, "Speed of answers", [where, how, speed_table(rounds), beam_table(rounds)])
+    limit = (
+        "The least time: every stage reads its weights at the bandwidth measured for as many bytes, or computes its "
+        "products at the peak measured for large ones, whichever takes longer, and nothing else takes any."
+    )
+    tables = [speed_table(rounds), beam_table(rounds), limit, limit_table(rounds)]
+    publish(options.results, NAME, "Speed of answers", [where, how, *tables])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import numpy as np
 
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task, begin, generate, width_class
-from keras_transformer.decoding.strategies import Greedy
 from keras_transformer.run import Run
 
 BATCH = 64
@@ -79,7 +78,7 @@ class Chatbot:
             return
         if not (ids := self.ids_of(question)):
             return
-        task = Task(**self.settings(strategy=strategy or Greedy(), **settings))
+        task = Task(**self.settings(strategy=strategy, **settings))
         state, advance = begin(self.model, np.array([ids], "int32"), task)
         shown, made, more, ended = "", 0, 1, False
         while not ended:
@@ -87,12 +86,12 @@ class Chatbot:
             made = min(made + more, task.max_length)
             state = advance(state, made)
             ended = bool(state["ended"][0]) or made == task.max_length
+            more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
             text = self.tokenizer.decode([int(i) for i in state["ids"][0]])
             whole = text if ended else text.rstrip(INCOMPLETE)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
                 shown = whole
-            more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
 
     def warm_up(self, stop, num_return=1, **settings):
         """Compiles what `stream`, or `n_best` of one question, needs for each length, so that no question waits for it.

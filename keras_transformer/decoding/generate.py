@@ -52,11 +52,12 @@ class Task:
     repetition_penalty: float = 1.0
     no_repeat_ngram: int = 0
     forbidden_ids: tuple = ()
-    strategy: object = Greedy()
+    strategy: object = None
     num_return: int = 1
     rules: Rules = dataclasses.field(init=False)
 
     def __post_init__(self):
+        object.__setattr__(self, "strategy", self.strategy or Greedy())
         object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # A list cannot be a key.
         rules = Rules(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
         object.__setattr__(self, "rules", rules)
@@ -100,7 +101,7 @@ def generate(
     """
     task = Task(
         start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, forbidden_ids,
-        strategy or Greedy(), num_return,
+        strategy, num_return,
     )  # fmt: skip
     inputs = np.asarray(inputs, "int32")
     ids, scores = best_answers(model, inputs, task) if isinstance(task.strategy, Beam) else answers(model, inputs, task)

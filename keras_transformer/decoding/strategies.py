@@ -7,6 +7,8 @@ from keras import ops
 
 from keras_transformer.errors import InputError
 
+BELOW_ONE = 1 - 1e-6  # Times a sum of float32, less than the sum, however it is rounded.
+
 
 @dataclasses.dataclass(frozen=True)
 class Greedy:
@@ -18,9 +20,8 @@ class Greedy:
 
     def choose(self, log_probabilities, drawn):
         """Token ids (rows,) from log-probabilities (rows, vocab_size); of equals the first."""
-        token = ops.arange(log_probabilities.shape[-1])
-        likeliest = ops.equal(log_probabilities, ops.max(log_probabilities, axis=-1, keepdims=True))
-        return ops.min(ops.where(likeliest, token, token[-1]), axis=-1)  # What `argmax` does, which XLA is slow at.
+        # What `argmax` does, which XLA is slow at.
+        return first_of(ops.equal(log_probabilities, ops.max(log_probabilities, axis=-1, keepdims=True)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,8 +76,9 @@ class Sampling:
         if self.top_p < 1:
             probabilities = the_nucleus(probabilities, self.top_p)
         reached = ops.cumsum(probabilities, axis=-1)
-        passed = reached <= ops.expand_dims(drawn, 1) * reached[:, -1:]
-        return ops.sum(ops.cast(passed, "int32"), axis=-1)
+        beyond = reached > ops.expand_dims(drawn, 1) * BELOW_ONE * reached[:, -1:]
+        # Sums in another order need not rise at every token: only where they really do is one drawn.
+        return first_of(ops.logical_and(beyond, probabilities > 0))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +88,12 @@ class Forced:
     def choose(self, log_probabilities, drawn):
         """Token ids (rows,)."""
         return ops.cast(drawn, "int32")
+
+
+def first_of(wanted):
+    """The first token of each row that is wanted, int32 (rows,), from booleans (rows, vocab_size)."""
+    token = ops.arange(wanted.shape[-1])
+    return ops.min(ops.where(wanted, token, token[-1]), axis=-1)
 
 
 def the_likeliest(probabilities, number):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from benchmarks import decoding
+from benchmarks import decoding, roofline, utilisation
 from keras_transformer import Config
 
 OURS = """
@@ -30,6 +30,7 @@ def peers(tmp_path, monkeypatch):
     for name, script in (("ours", OURS), ("ctranslate2_decode", CTRANSLATE2), ("tutorial_decode", TUTORIAL)):
         (tmp_path / f"{name}.py").write_text(script)
     monkeypatch.setattr(decoding, "MEASURE_ONE", (sys.executable, tmp_path / "ours.py"))
+    monkeypatch.setattr(utilisation, "matmul_peak", lambda precision: 2e11)
     return tmp_path
 
 
@@ -56,3 +57,16 @@ def test_a_real_measurement(monkeypatch):
     found = list(decoding.measure_sizes("tutorial"))
     assert [(one["batch"], one["beams"]) for one in found] == [(1, 1), (32, 1), (1, 4), (32, 4)]
     assert all(one["ms"] > 0 for one in found)
+
+
+def test_the_least_time_by_hand():
+    config = Config(num_layers=1, d_model=2, num_heads=1, dff=3)
+    assert roofline.encoder_weights(config) == 16 + 12 + 8
+    assert roofline.step_weights(config, 5) == 24 + 12 + 10
+    # Reading: 4 bytes a weight. Computing: 2 operations a weight and row.
+    assert roofline.least_ms(config, 5, 1, 1, 10, bandwidth=4e3, peak=1e9) == pytest.approx(36 + 10 * 46)
+    assert roofline.least_ms(config, 5, 7, 3, 10, bandwidth=1e12, peak=2e3) == pytest.approx(36 * 21 + 10 * 46 * 7)
+
+
+def test_the_bandwidth_is_that_of_some_memory():
+    assert 1e8 < roofline.read_bandwidth(1 << 20) < 1e13

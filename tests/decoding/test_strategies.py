@@ -51,6 +51,18 @@ def test_what_is_left_out_is_never_drawn():
     assert set(drawn(Sampling(top_p=0.5), np.linspace(0, 0.999, 50))) == {1, 3}
 
 
+def test_the_last_draw_there_is_takes_a_token_that_can_be():
+    almost_one = np.nextafter(np.float32(1), np.float32(0))
+    for seed in range(50):
+        probabilities = np.random.default_rng(seed).dirichlet(np.ones(300))
+        probabilities[[0, -1]] = 0
+        with np.errstate(divide="ignore"):
+            rows = np.maximum(np.log(probabilities), -1e9)[None].astype("float32")
+        for draw in (0.0, almost_one):
+            token = Sampling().choose(ops.convert_to_tensor(rows), np.array([draw], "float32"))
+            assert 0 < int(ops.convert_to_numpy(token)[0]) < 299
+
+
 def test_the_same_seed_draws_the_same_for_every_question():
     drawn = Sampling(seed=3).draw(questions=2, num_return=3, max_length=4)
     assert drawn.shape == (6, 4)
