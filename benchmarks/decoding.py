@@ -9,12 +9,16 @@ and speeds drift: what counts are the ratios within a round. CTranslate2 gets th
 """
 
 import json
+import pathlib
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 from benchmarks import ours
 from benchmarks.command import add_peer_folder, at_least, make_parser, provenance, say, start
+from benchmarks.corpus import SMALL_TALK
 from benchmarks.peers import decoding_commands
 from benchmarks.programs import run_program
 from benchmarks.results import median_and_range, publish, table
@@ -101,7 +105,7 @@ def speed_table(rounds):
             if None in theirs:
                 cells += ["–", "–"]
                 continue
-            cells += [median_and_range(theirs, 1), median_and_range([a / b for a, b in zip(mine, theirs)], 2)]
+            cells += [median_and_range(theirs, 1), median_and_range([a / b for a, b in zip(mine, theirs)], 3)]
         rows.append(cells)
     header = ["", f"{ours.NAME}, ms"]
     for peer in peers:
@@ -145,6 +149,19 @@ def limit_table(rounds):
     return table(header, rows)
 
 
+def first_answers(rounds):
+    """Seconds from the start of `chat` until one question is answered and the program has ended, once per round."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = pathlib.Path(folder) / "run"
+        run_program(ours.train_command(SMALL_TALK, run, "tutorial", "auto", "--epochs", "1")).check()
+        times = []
+        for _ in range(rounds):
+            begin = time.perf_counter()
+            subprocess.run([*ours.PROGRAM, "chat", run], input="안녕\n".encode(), stdout=subprocess.DEVNULL, check=True)
+            times.append(time.perf_counter() - begin)
+    return times
+
+
 def parser():
     """The command line's grammar."""
     grammar = make_parser(__doc__, NAME)
@@ -173,7 +190,12 @@ def main(arguments=None):
         "The least time: every stage reads its weights at the bandwidth measured for as many bytes, or computes its "
         "products at the peak measured for large ones, whichever takes longer, and nothing else takes any."
     )
-    tables = [speed_table(rounds), beam_table(rounds), limit, limit_table(rounds)]
+    say("the first answer …")
+    seconds = median_and_range(first_answers(options.rounds), 1)
+    first = (
+        f"From the start of `chat` to the end of it, with one question answered, at the tutorial's sizes: {seconds} s."
+    )
+    tables = [speed_table(rounds), beam_table(rounds), first, limit, limit_table(rounds)]
     publish(options.results, NAME, "Speed of answers", [where, how, *tables])
 
 
