@@ -14,9 +14,7 @@ def compiled(function, variables):
     """
     backend = keras.backend.backend()
     if backend == "tensorflow":
-        import tensorflow as tf
-
-        return tf.function(function, jit_compile=True)
+        return compiled_by_tensorflow(function)
     if backend == "jax":
         import jax
 
@@ -27,3 +25,18 @@ def compiled(function, variables):
 
         return lambda *arguments: stateless([variable.value for variable in variables], *arguments)
     return function
+
+
+def compiled_by_tensorflow(function):
+    """The same on TensorFlow, which would warn of a function that is traced for several shapes."""
+    import tensorflow as tf
+
+    made = {}
+
+    def run(*arguments):
+        shapes = tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))
+        if shapes not in made:
+            made[shapes] = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
+        return made[shapes](*arguments)
+
+    return run

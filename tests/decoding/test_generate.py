@@ -205,6 +205,12 @@ def test_settings_that_cannot_be_are_refused(model, settings, message):
         generate(model, QUESTIONS, **{**LIMITS, **settings})
 
 
+def test_many_shapes_are_no_reason_for_a_warning(model, caplog):
+    for width in (10, 30, 60, 100, 200, 300, 400):
+        generate(model, np.full((1, width), 5), **LIMITS)
+    assert not caplog.records
+
+
 def test_seeds_share_a_program(model):
     before = len(_programs[model])
     for seed in range(3):
