@@ -8,7 +8,7 @@ from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task, begin, generate, width_class
 from keras_transformer.run import Run
 
-BATCH = 64
+BATCH = 64  # Answers that are made side by side.
 SECONDS_A_PIECE = 0.02  # A stream takes so many tokens at once as are made in this time, as every piece has its cost.
 INCOMPLETE = "\ufffd"  # What the bytes of a character that is not whole yet decode to.
 
@@ -53,15 +53,17 @@ class Chatbot:
             **settings: Of `generate`.
 
         Returns:
-            For each question a list of pairs: the answer, and its summed log-probability in nats. To a blank question
-            all answers are "".
+            For each question a list of pairs: the answer, and its summed log-probability in nats. Those to a blank
+            question are ("", 0.0), as are those that are missing where a search finds fewer.
         """
         ids = [self.ids_of(question) for question in questions]
         order = sorted((i for i, row in enumerate(ids) if row), key=lambda i: len(ids[i]))
         found = [[("", 0.0)] * num_return for _ in ids]
         settings = self.settings(strategy=strategy, num_return=num_return, **settings)
-        for first in range(0, len(order), BATCH):
-            rows = order[first : first + BATCH]
+        beside = strategy.num_beams if isinstance(strategy, Beam) else num_return
+        batch = max(1, BATCH // beside)
+        for first in range(0, len(order), batch):
+            rows = order[first : first + batch]
             generation = generate(self.model, padded([ids[i] for i in rows]), **settings)
             texts = iter(self.tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
             for i, scores in zip(rows, generation.scores.reshape(len(rows), num_return)):

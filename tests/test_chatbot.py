@@ -107,8 +107,9 @@ def test_settings_reach_every_way_of_asking(bot):
 def test_after_the_warm_up_nothing_is_compiled(bot, settings, monkeypatch):
     bot.warm_up(threading.Event(), **settings)
     tracing = []
-    monkeypatch.setattr(search, "start", lambda *_: tracing.append("search"))
-    monkeypatch.setattr(beam, "start", lambda *_: tracing.append("beam"))
+    for module in (search, beam):
+        for name in ("start", "advance"):
+            monkeypatch.setattr(module, name, lambda *_: tracing.append("a program"))
     for question in ("hi", "안녕하세요 " * 3, "hello " * 100):
         assert "".join(bot.stream(question, **settings))
     assert not tracing

@@ -1,12 +1,13 @@
 """The conversation: a prompt on a terminal, or a line in and a line out."""
 
 import argparse
+import contextlib
 import threading
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
-from keras_transformer.apps.strategy import DEFAULT_BEAMS, answers_wanted, strategy_settings
+from keras_transformer.apps.strategy import DEFAULT_BEAMS, answers_wanted, in_words, strategy_settings
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
 
@@ -36,18 +37,18 @@ class Conversation:
 
     def hear(self, line):
         """Answers a question or follows a command; returns whether the conversation goes on."""
-        words = line.split()
-        if line == "/quit":
+        command = line.split()[0] if line else ""
+        if command == "/quit":
             return False
-        if line == "/again" and self.last:
+        if command == "/again" and self.last:
             print(self.last)
             self.answer(self.last)
-        elif line == "/again":
+        elif command == "/again":
             print("Nothing was asked yet.")
-        elif line == "/help":
+        elif command == "/help":
             print(HELP)
-        elif line.startswith("/"):
-            self.follow(*words)
+        elif command.startswith("/"):
+            self.follow(*line.split())
         elif line:
             self.last = line
             self.answer(line)
@@ -92,19 +93,29 @@ class Conversation:
 class WarmUp:
     """Compiles what questions to come will need, while the user types."""
 
+    def __init__(self):
+        self.done = []
+
     def resume(self, conversation):
-        """Goes on; what is compiled already takes no time."""
+        """Goes on for the conversation as it is now."""
         self.stop = threading.Event()
-        wanted = answers_wanted(conversation.options)
-        self.thread = threading.Thread(
-            target=conversation.bot.warm_up, args=(self.stop, wanted), kwargs=conversation.settings
-        )
+        self.thread = threading.Thread(target=self.run, args=(conversation,))
         self.thread.start()
 
+    def run(self, conversation):
+        """Compiles, once for each way of answering."""
+        bot, settings, wanted = conversation.bot, conversation.settings, answers_wanted(conversation.options)
+        if (settings, wanted) not in self.done:
+            bot.warm_up(self.stop, wanted, **settings)
+        if not self.stop.is_set():
+            self.done.append((settings, wanted))
+
     def pause(self):
-        """Stops as soon as the program at hand is compiled."""
+        """Stops as soon as the program at hand is compiled, which cannot be broken off."""
         self.stop.set()
-        self.thread.join()
+        while self.thread.is_alive():
+            with contextlib.suppress(KeyboardInterrupt):
+                self.thread.join()
 
 
 def talk(run_dir, options):
@@ -132,9 +143,10 @@ def answer_lines(run_dir, questions, options):
     bot = Chatbot.load(run_dir)
     for question in questions:
         unknown = unknown_only(bot, question)
-        answers = [(unknown, 0.0)] if unknown else bot.n_best([question], answers_wanted(options), **settings)[0]
-        for answer, _ in answers:
-            print(answer, flush=True)
+        wanted = answers_wanted(options)
+        answers = [(unknown, 0.0)] * wanted if unknown else bot.n_best([question], wanted, **settings)[0]
+        for answer, score in answers:
+            print(in_words(answer, score, options), flush=True)
 
 
 def unknown_only(bot, question):

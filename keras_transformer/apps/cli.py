@@ -13,6 +13,7 @@ from keras_transformer.apps.strategy import (
     add_strategy_options,
     answers_wanted,
     check_strategy_options,
+    in_words,
     strategy_settings,
 )
 from keras_transformer.errors import InputError
@@ -168,6 +169,7 @@ def run_chat(options):
     import_tensorflow_quietly()
     from keras_transformer.apps.chat import answer_lines, talk
 
+    strategy_settings(options)  # What cannot be is said before anything is loaded.
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
     else:
@@ -191,13 +193,13 @@ def run_answer(options):
 
 
 def print_answers(question, answers, options):
-    """Prints the answers to a question: one JSON object, or a line each, in an n-best list with its log-probability."""
+    """Prints the answers to a question: one JSON object, or a line each."""
     if options.json:
         found = [{"answer": answer, "score": round(score, 4)} for answer, score in answers]
         print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
         return
     for answer, score in answers:
-        print(answer if options.n_best is None else f"{score:.4f}\t{answer}")
+        print(in_words(answer, score, options))
 
 
 def run_average(options):

@@ -45,7 +45,7 @@ def strategy_settings(options):
     from keras_transformer.decoding.generate import Task
 
     settings = {**given(options, SETTINGS), "strategy": make_strategy(options)}
-    limits = {"start_id": 0, "end_id": 0, "max_length": 1, "num_return": answers_wanted(options)}
+    limits = {"start_id": 0, "end_id": 0, "max_length": 2**31 - 1, "num_return": answers_wanted(options)}
     Task(**{**limits, **settings})  # Checks them before anything is loaded.
     return settings
 
@@ -82,6 +82,11 @@ def beams(options):
     if options.beam is not None or options.sample or answers_wanted(options) == 1:
         return options.beam
     return max(DEFAULT_BEAMS, options.n_best)
+
+
+def in_words(answer, score, options):
+    """An answer as a line of output, in an n-best list with its log-probability in front."""
+    return answer if options.n_best is None else f"{score:.4f}\t{answer}"
 
 
 def given(options, names):

@@ -29,12 +29,19 @@ class Beam:
     def __post_init__(self):
         if self.num_beams < 1:
             raise InputError(f"num_beams must be 1 or more, not {self.num_beams}")
-        if not self.length_penalty >= 0:
+        if not 0 <= self.length_penalty < float("inf"):
             raise InputError(f"length_penalty must be 0 or more, not {self.length_penalty}")
 
     def penalty(self, length):
         """lp(length)."""
         return ((5.0 + ops.cast(length, "float32")) / 6.0) ** self.length_penalty
+
+    def best_possible(self, log_probabilities, max_length):
+        """The rank that unfinished answers can still reach.
+
+        Further tokens only lower log-probabilities, and the penalty divides them by the most at the greatest length.
+        """
+        return log_probabilities / self.penalty(max_length)
 
 
 def start(cache, ended, start_id, max_length, beam):
@@ -48,10 +55,11 @@ def start(cache, ended, start_id, max_length, beam):
         beam: The `Beam`.
 
     Returns:
-        A dictionary: "index" of the next token, "ended" (batch,), "cache", and two pools of answers, each a dictionary
-        of "ids" (batch, num_beams, max_length), "scores" (batch, num_beams), their log-probabilities, and "ranks"
-        (batch, num_beams), by which the best come first: "alive", ranked by what the rules made of their
-        log-probabilities, and "finished", ranked by that over the length penalty. IMPOSSIBLE ranks are no answers.
+        A dictionary: "index" of the next token, "last" ids (batch · num_beams,), "ended" (batch,), "cache", and two
+        pools of answers, each a dictionary of "ids" (batch, num_beams, max_length), "scores" (batch, num_beams), their
+        log-probabilities, and "ranks" (batch, num_beams), by which the best come first: "alive", ranked by what the
+        rules made of their log-probabilities, and "finished", ranked by that over the length penalty. IMPOSSIBLE ranks
+        are no answers.
     """
     batch, width = ended.shape[0], beam.num_beams
     nothing = {
@@ -93,9 +101,8 @@ def advance(step, reorder, beam, rules, state, end_id, num_return):
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
         state = grow(beam, rules, {**state, "cache": cache}, ops.log_softmax(logits), reorder, end_id)
-        # Log-probabilities only fall, and the penalty is greatest at the end: nothing unfinished will rank above this.
-        best_possible = state["alive"]["ranks"][:, 0] / beam.penalty(max_length)
-        settled = best_possible <= state["finished"]["ranks"][:, num_return - 1]
+        within_reach = beam.best_possible(state["alive"]["ranks"][:, 0], max_length)
+        settled = within_reach <= state["finished"]["ranks"][:, num_return - 1]
         return {**state, "ended": ops.logical_or(state["ended"], settled)}
 
     state = ops.while_loop(unfinished, lambda state: (add_token(state),), (state,))[0]

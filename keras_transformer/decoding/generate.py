@@ -63,6 +63,8 @@ class Task:
         object.__setattr__(self, "rules", rules)
         if self.max_length < 1:
             raise InputError(f"max_length must be 1 or more, not {self.max_length}")
+        if self.min_length > self.max_length:
+            raise InputError(f"min_length {self.min_length} is more than max_length {self.max_length}")
         if self.num_return < 1:
             raise InputError(f"num_return must be 1 or more, not {self.num_return}")
         if isinstance(self.strategy, Greedy) and self.num_return > 1:
@@ -116,7 +118,8 @@ def answers(model, inputs, task):
     (run,) = programs(model, make_program, task)
     ids, scores = run(*prepared(inputs, task))
     shape, rows = (len(inputs), task.num_return), len(inputs) * task.num_return
-    return ops.convert_to_numpy(ids)[:rows].reshape(*shape, -1), ops.convert_to_numpy(scores)[:rows].reshape(shape)
+    ids, scores = ops.convert_to_numpy(ids)[:rows], ops.convert_to_numpy(scores)[:rows]
+    return ids.reshape(*shape, task.max_length), scores.reshape(shape)
 
 
 def begin(model, inputs, task):
@@ -158,7 +161,8 @@ def attention_of(model, inputs, ids, task):
     drawn = np.pad(ids, ((0, len(questions) - len(ids)), (0, 0))).astype("float32")
     (run,) = programs(model, make_attention_program, task)
     batch, length = inputs.shape
-    weights = {name: ops.convert_to_numpy(value)[:batch] for name, value in run(questions, drawn).items()}
+    found = run(questions, drawn)
+    weights = {name: ops.convert_to_numpy(ops.cast(value, "float32"))[:batch] for name, value in found.items()}
     made = (ids != PAD_ID)[:, None, None, :, None]
     return {
         "encoder": weights["encoder"][..., :length, :length],

@@ -34,10 +34,12 @@ class Rules:
     def __post_init__(self):
         if self.min_length < 0:
             raise InputError(f"min_length must be 0 or more, not {self.min_length}")
-        if self.repetition_penalty < 1:
+        if not 1 <= self.repetition_penalty < float("inf"):
             raise InputError(f"repetition_penalty must be 1 or more, not {self.repetition_penalty}")
         if self.no_repeat_ngram < 0:
             raise InputError(f"no_repeat_ngram must be 0 (no such rule) or more, not {self.no_repeat_ngram}")
+        if any(not 0 <= token < 2**31 for token in self.forbidden_ids):
+            raise InputError(f"forbidden_ids must be ids of tokens, 0 or more, not {list(self.forbidden_ids)}")
 
     def apply(self, log_probabilities, ids, index, end_id):
         """The log-probabilities by which to choose.
@@ -49,22 +51,14 @@ class Rules:
             end_id: Token that ends an answer.
         """
         token = ops.arange(log_probabilities.shape[-1])
-        never = ops.logical_or(ops.equal(token, PAD_ID), self.is_forbidden(token))
-        too_early = ops.logical_and(ops.equal(token, end_id), index < self.min_length)
-        banned = ops.expand_dims(ops.logical_or(never, too_early), 0)
+        never = stand_in(ops.convert_to_tensor([[PAD_ID, *self.forbidden_ids]], "int32"), token)
+        banned = ops.logical_or(never, ops.logical_and(ops.equal(token, end_id), index < self.min_length))
         if self.repetition_penalty != 1:
             said = stand_in(ids, token)
             log_probabilities = ops.where(said, log_probabilities * self.repetition_penalty, log_probabilities)
-        if self.no_repeat_ngram:
+        if 0 < self.no_repeat_ngram <= ids.shape[1]:
             banned = ops.logical_or(banned, stand_in(repeating(ids, index, self.no_repeat_ngram), token))
         return ops.where(banned, IMPOSSIBLE, log_probabilities)
-
-    def is_forbidden(self, token):
-        """Whether each token is one of the forbidden."""
-        found = ops.zeros_like(token, dtype="bool")
-        for forbidden in self.forbidden_ids:
-            found = ops.logical_or(found, ops.equal(token, forbidden))
-        return found
 
 
 def stand_in(ids, token):

@@ -6,7 +6,7 @@ and the next cache. The loop is written in `keras.ops`, so that each backend may
 
 from keras import ops
 
-from keras_transformer.decoding.rules import PAD_ID
+from keras_transformer.decoding.rules import IMPOSSIBLE, PAD_ID
 
 
 def start(cache, ended, drawn, start_id):
@@ -58,14 +58,16 @@ def advance(step, strategy, rules, state, limit, end_id):
         allowed = rules.apply(log_probabilities, state["ids"], state["index"], end_id)
         chosen = strategy.choose(allowed, ops.take(state["drawn"], state["index"], axis=1))
         gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
-        chosen = ops.where(state["ended"], PAD_ID, chosen)
+        # Where the rules leave no token, the answer ends without its end.
+        ended = ops.logical_or(state["ended"], ops.max(allowed, axis=-1) < IMPOSSIBLE / 2)
+        chosen = ops.where(ended, PAD_ID, chosen)
         return {
             **state,
             "index": state["index"] + 1,
             "last": chosen,
             "ids": ops.slice_update(state["ids"], (0, state["index"]), chosen[:, None]),
-            "scores": state["scores"] + ops.where(state["ended"], 0.0, gain),
-            "ended": ops.logical_or(state["ended"], ops.equal(chosen, end_id)),
+            "scores": state["scores"] + ops.where(ended, 0.0, gain),
+            "ended": ops.logical_or(ended, ops.equal(chosen, end_id)),
             "cache": cache,
         }
 

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 from keras import ops
 
+from keras_transformer.decoding.rules import IMPOSSIBLE
 from keras_transformer.errors import InputError
 
 BELOW_ONE = 1 - 1e-6  # Times a sum of float32, less than the sum, however it is rounded.
@@ -46,12 +47,14 @@ class Sampling:
     seed: int | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self):
-        if not self.temperature > 0:
+        if not np.finfo("float32").tiny <= self.temperature < float("inf"):
             raise InputError(f"temperature must be above 0, not {self.temperature}")
         if self.top_k < 0:
             raise InputError(f"top_k must be 0 (no limit) or more, not {self.top_k}")
         if not 0 < self.top_p <= 1:
             raise InputError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+        if self.seed is not None and self.seed < 0:
+            raise InputError(f"seed must be 0 or more, not {self.seed}")
 
     def draw(self, questions, num_return, max_length):
         """A number in [0, 1) for every token: float32 (questions · num_return, max_length).
@@ -70,7 +73,9 @@ class Sampling:
             log_probabilities: float32 (rows, vocab_size).
             drawn: Where in the sum of all probabilities each row's token lies, float32 (rows,) in [0, 1).
         """
-        probabilities = ops.softmax(log_probabilities / self.temperature)
+        possible = log_probabilities > IMPOSSIBLE / 2
+        below_the_best = log_probabilities - ops.max(log_probabilities, axis=-1, keepdims=True)
+        probabilities = ops.where(possible, ops.exp(below_the_best / self.temperature), 0.0)
         if self.top_k:
             probabilities = the_likeliest(probabilities, self.top_k)
         if self.top_p < 1:
@@ -104,9 +109,12 @@ def the_likeliest(probabilities, number):
 
 
 def the_nucleus(probabilities, share):
-    """The probabilities (rows, vocab_size), 0 for all but the likeliest, as many as first reach `share` of the sum."""
+    """The probabilities (rows, vocab_size), 0 for all but the likeliest, as many as first reach `share` of the sum.
+
+    What equals the last of them stays.
+    """
     falling = ops.flip(ops.sort(probabilities, axis=-1), axis=-1)
     before = ops.cumsum(falling, axis=-1) - falling
     kept = before < share * ops.sum(falling, axis=-1, keepdims=True)
-    least = ops.min(ops.where(kept, falling, 1.0), axis=-1, keepdims=True)
+    least = ops.min(ops.where(kept, falling, falling[:, :1]), axis=-1, keepdims=True)
     return ops.where(probabilities >= least, probabilities, 0.0)

@@ -12,7 +12,7 @@ PARTS = 4
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Dense(keras.layers.Dense):
-    """x W + b and the activation, as Keras has it."""
+    """x W + b and the activation, as Keras has it; always with b."""
 
     def call(self, inputs, training=None):
         depth = inputs.shape[-1]

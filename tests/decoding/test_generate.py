@@ -17,6 +17,7 @@ from keras_transformer import (
     generate,
     transformer,
 )
+from keras_transformer.decoding.compiled import compiled
 from keras_transformer.decoding.generate import Task, _programs, begin, to_class
 from keras_transformer.models.stepping import SteppingTransformer
 
@@ -130,7 +131,8 @@ def test_the_best_of_a_beam_come_first_and_differ(model):
     assert best.ids.tolist() == generation.ids[:, 0].tolist()
 
 
-def test_one_beam_without_penalty_is_greedy(model):
+def test_one_beam_is_greedy_where_no_end_is_near(model):
+    # One beam keeps the best end that it passes, and looks at what would have come after it.
     greedy, beam = (generate(model, QUESTIONS, **LIMITS, strategy=how) for how in (Greedy(), Beam(1, 0.0)))
     assert beam.ids.tolist() == greedy.ids.tolist()
     assert beam.scores == pytest.approx(greedy.scores, abs=1e-4)
@@ -198,6 +200,7 @@ def whole_attention(parts, question, said):
         ({"num_return": 3, "strategy": Beam(2)}, "2 beams cannot find 3 answers"),
         ({"max_length": 0}, "max_length must be 1 or more, not 0"),
         ({"min_length": -1}, "min_length must be 0 or more, not -1"),
+        ({"min_length": 13}, "min_length 13 is more than max_length 12"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(model, settings, message):
@@ -205,10 +208,17 @@ def test_settings_that_cannot_be_are_refused(model, settings, message):
         generate(model, QUESTIONS, **{**LIMITS, **settings})
 
 
-def test_many_shapes_are_no_reason_for_a_warning(model, caplog):
-    for width in (10, 30, 60, 100, 200, 300, 400):
-        generate(model, np.full((1, width), 5), **LIMITS)
+def test_many_shapes_are_no_reason_for_a_warning(caplog):
+    twice = compiled(lambda x: 2 * x, [])
+    for size in range(1, 9):
+        assert ops.convert_to_numpy(twice(np.ones(size, "float32"))).tolist() == [2] * size
     assert not caplog.records
+
+
+def test_no_questions_have_no_answers(model):
+    for strategy in (Greedy(), Beam(2), Sampling(seed=1)):
+        generation = generate(model, np.zeros((0, 5)), **LIMITS, strategy=strategy)
+        assert generation.ids.shape == (0, MAX) and generation.scores.shape == (0,)
 
 
 def test_seeds_share_a_program(model):

@@ -50,6 +50,7 @@ def test_what_was_said_becomes_less_likely_by_its_power():
         (3, [3, 4, 3, 3, 4, 0], 5, [3]),  # 3 4 3 was said, and 3 4 stand last.
         (3, [3, 4, 0], 2, []),
         (4, [3, 0, 0], 1, []),
+        (9, [3, 3, 0], 2, []),
     ],
 )
 def test_no_run_of_tokens_comes_twice(size, ids, index, expected):
@@ -73,6 +74,8 @@ def test_what_would_repeat_is_what_python_finds(said, size):
     [
         ({"min_length": -1}, "min_length must be 0 or more, not -1"),
         ({"repetition_penalty": 0.5}, "repetition_penalty must be 1 or more, not 0.5"),
+        ({"repetition_penalty": float("nan")}, "repetition_penalty must be 1 or more, not nan"),
+        ({"forbidden_ids": (4, -5)}, r"forbidden_ids must be ids of tokens, 0 or more, not \[4, -5\]"),
         ({"no_repeat_ngram": -2}, "no_repeat_ngram must be 0 .* or more, not -2"),
     ],
 )

@@ -58,6 +58,15 @@ def test_min_length_forbids_the_end():
     assert run(min_length=3)["ids"].tolist() == [[3, 4, 3, 4, END, 0]]  # Ties of 0.1 go to the lower id.
 
 
+def test_where_no_token_is_left_the_answer_ends():
+    cache = {"calls": ops.convert_to_tensor(0, "int32")}
+    state = search.start(cache, ops.convert_to_tensor(np.array([False])), ops.zeros((1, 6)), START)
+    rules = Rules(no_repeat_ngram=1, forbidden_ids=(1,), min_length=4)
+    state = search.advance(scripted(TABLE), Greedy(), rules, state, 6, END)
+    assert ops.convert_to_numpy(state["ids"]).tolist() == [[3, 4, 0, 0, 0, 0]]
+    assert ops.convert_to_numpy(state["scores"]) == pytest.approx([np.log(0.7 * 0.6)], rel=1e-4)
+
+
 def test_in_two_goes_equals_in_one():
     cache = {"calls": ops.convert_to_tensor(0, "int32")}
     state = search.start(cache, ops.convert_to_tensor(np.array([False])), ops.zeros((1, 6)), START)

@@ -46,6 +46,14 @@ def test_the_nucleus(share, kept):
     assert np.flatnonzero(ops.convert_to_numpy(the_nucleus(ops.convert_to_tensor(P), share))[0]).tolist() == kept
 
 
+@pytest.mark.parametrize("temperature", [1e-37, 1e30])
+def test_no_temperature_draws_what_is_impossible(temperature):
+    rows = ops.convert_to_tensor(np.array([[-1e9, -1.0, -2.0, -1e9]], "float32"))
+    for draw in (0.0, 0.5, 0.9999):
+        token = Sampling(temperature).choose(rows, np.array([draw], "float32"))
+        assert int(ops.convert_to_numpy(token)[0]) in (1, 2)
+
+
 def test_what_is_left_out_is_never_drawn():
     assert set(drawn(Sampling(top_k=2), np.linspace(0, 0.999, 50))) == {1, 3}
     assert set(drawn(Sampling(top_p=0.5), np.linspace(0, 0.999, 50))) == {1, 3}
@@ -84,7 +92,10 @@ def test_a_seed_needs_no_program_of_its_own():
     ("setting", "message"),
     [
         ({"temperature": 0}, "temperature must be above 0, not 0"),
+        ({"temperature": 1e-39}, "temperature must be above 0, not 1e-39"),
         ({"temperature": float("nan")}, "temperature must be above 0, not nan"),
+        ({"temperature": float("inf")}, "temperature must be above 0, not inf"),
+        ({"seed": -1}, "seed must be 0 or more, not -1"),
         ({"top_k": -1}, "top_k must be 0 .* or more, not -1"),
         ({"top_p": 0}, "top_p must be above 0 and at most 1, not 0"),
         ({"top_p": 1.5}, "top_p must be above 0 and at most 1, not 1.5"),
