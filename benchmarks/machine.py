@@ -11,7 +11,7 @@ import sys
 VERSIONS = """
 import importlib.metadata, json, platform
 found = {"Python": platform.python_version()}
-for name in ("TensorFlow", "Keras", "torch"):
+for name in ("TensorFlow", "Keras", "torch", "CTranslate2"):
     try:
         found[name] = importlib.metadata.version(name.lower())
     except importlib.metadata.PackageNotFoundError:
@@ -44,7 +44,7 @@ def system_name():
 
 
 def describe_versions(python=sys.executable):
-    """The versions of an interpreter and of those of TensorFlow, Keras and torch that it has, in a line."""
+    """An interpreter's version and those of the libraries above that it has, in a line."""
     try:
         done = subprocess.run([python, "-c", VERSIONS], capture_output=True, check=True, text=True)
     except (OSError, subprocess.CalledProcessError):
