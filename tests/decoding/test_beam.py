@@ -29,7 +29,7 @@ def reorder(cache, rows):
 def run(table, num_beams, length_penalty=0.6, batch=1, rules=None, max_length=LENGTH, num_return=None, ended=False):
     how = Beam(num_beams, length_penalty)
     cache = {"rows": ops.arange(batch * num_beams)}
-    state = beam.start(cache, ops.full((batch,), ended), START, max_length, how)
+    state = beam.start(cache, ops.full((batch,), ended, "bool"), START, max_length, how)
     state = beam.advance(scripted(table), reorder, how, rules or Rules(), state, END, num_return or num_beams)
     return {name: ops.convert_to_numpy(value) for name, value in state["finished"].items()} | {
         "steps": int(ops.convert_to_numpy(state["index"]))
