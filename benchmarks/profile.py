@@ -17,8 +17,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.corpus import SMALL_TALK
 from benchmarks.results import publish, table
-from keras_transformer import Run, load_pairs, preset, split_pairs
+from keras_transformer import Run, load_pairs, preset
+from keras_transformer.data.parts import Corpus
 from keras_transformer.training import trainer
+from keras_transformer.training.tokenizers import make_tokenizers
 
 NAME = "profile"
 WARM_UP = 5
@@ -75,12 +77,13 @@ def record(config, precision, pairs, steps):
     """Profiles some steps of a new training, after a few that trace and compile."""
     import tensorflow as tf
 
-    parts = split_pairs(pairs)
+    corpus = Corpus(pairs)
+    survey = corpus.survey()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        tokenizer = trainer.train_tokenizer(parts["train"], config)
-        run = Run.create(folder / "run", config, tokenizer, trainer.about_corpus({}, pairs, parts))
-        rows = trainer.packed_rows(parts["train"], tokenizer, config)
+        tokenizers = make_tokenizers(survey.sample, config)
+        run = Run.create(folder / "run", config, tokenizers[0], trainer.about_corpus({}, survey))
+        [rows] = trainer.packed_rows(corpus, tokenizers, config, ["train"])
         model = trainer.compiled_model(run, rows.encoded.tokens / len(rows), len(rows), precision)
         batches = iter(rows.from_step(0))
         model.make_train_function()

@@ -7,6 +7,7 @@ import numpy as np
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task, begin, generate, width_class
 from keras_transformer.run import Run
+from keras_transformer.text.turns import question_ids
 
 BATCH = 64  # Answers that are made side by side.
 SECONDS_A_PIECE = 0.02  # A stream takes so many tokens at once as are made in this time, as every piece has its cost.
@@ -14,26 +15,29 @@ INCOMPLETE = "\ufffd"  # What the bytes of a character that is not whole yet dec
 
 
 class Chatbot:
-    """A model and its tokenizer, asked in text.
+    """A model and its tokenizers, asked in text.
 
     Its methods take `strategy` and further settings of `generate` by name: `min_length`, `max_length`,
     `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`.
 
     Args:
         model: A trained `transformer()`.
-        tokenizer: The `Tokenizer` it was trained with.
+        tokenizer: The `Tokenizer` it was trained with, of the questions.
         max_length: Tokens of a question and of an answer, start and end included. Longer questions are read up to
             there, as the model never saw more in training.
+        target_tokenizer: The `Tokenizer` of the answers; None for the same.
+        turns: Turns of a conversation that it reads, which are the lines of a question; of more, the last ones.
     """
 
-    def __init__(self, model, tokenizer, max_length):
-        self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
+    def __init__(self, model, tokenizer, max_length, target_tokenizer=None, turns=1):
+        self.model, self.tokenizer, self.max_length, self.turns = model, tokenizer, max_length, turns
+        self.target_tokenizer = target_tokenizer or tokenizer
 
     @classmethod
     def load(cls, run_dir):
         """The chatbot of a run folder with its best weights; raises `InputError` if it cannot be read."""
         run = Run(run_dir)
-        return cls(run.load_model(), run.tokenizer, run.config.max_length)
+        return cls(run.load_model(), run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
 
     def reply(self, question, strategy=None, **settings):
         """The answer to one question, "" to a blank one."""
@@ -56,7 +60,7 @@ class Chatbot:
             For each question a list of pairs: the answer, and its summed log-probability in nats. Those to a blank
             question are ("", 0.0), as are those that are missing where a search finds fewer.
         """
-        ids = [self.ids_of(question) for question in questions]
+        ids = self.ids_of(questions)
         order = sorted((i for i, row in enumerate(ids) if row), key=lambda i: len(ids[i]))
         found = [[("", 0.0)] * num_return for _ in ids]
         settings = self.settings(strategy=strategy, num_return=num_return, **settings)
@@ -65,7 +69,7 @@ class Chatbot:
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
             generation = generate(self.model, padded([ids[i] for i in rows]), **settings)
-            texts = iter(self.tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
+            texts = iter(self.target_tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
             for i, scores in zip(rows, generation.scores.reshape(len(rows), num_return)):
                 found[i] = [(next(texts), float(score)) for score in scores]
         return found
@@ -78,7 +82,7 @@ class Chatbot:
         if isinstance(strategy, Beam):
             yield from filter(None, [self.reply(question, strategy, **settings)])
             return
-        if not (ids := self.ids_of(question)):
+        if not (ids := self.ids_of([question])[0]):
             return
         task = Task(**self.settings(strategy=strategy, **settings))
         state, advance = begin(self.model, np.array([ids], "int32"), task)
@@ -89,8 +93,8 @@ class Chatbot:
             state = advance(state, made)
             ended = bool(state["ended"][0]) or made == task.max_length
             more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
-            text = self.tokenizer.decode([int(i) for i in state["ids"][0]])
-            whole = text if ended else text.rstrip(INCOMPLETE)
+            text = self.target_tokenizer.decode([int(i) for i in state["ids"][0]])
+            whole = text if ended else self.settled(text)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
                 shown = whole
@@ -108,21 +112,27 @@ class Chatbot:
         for width in sorted({width_class(length) for length in range(1, self.max_length + 1)}):
             if stop.is_set():
                 return
-            question = np.full((1, width), self.tokenizer.unk_id, "int32")
+            question = np.full((1, width), self.tokenizer.end_id, "int32")
             if num_return > 1 or isinstance(task.strategy, Beam):
                 generate(self.model, question, **settings)
                 continue
             state, advance = begin(self.model, question, task)
             advance(state, 1)
 
-    def ids_of(self, question):
-        """What the encoder reads: start, pieces, end; nothing for a blank question."""
-        ids = self.tokenizer.encode(question)[: self.max_length - 2]
-        return [self.tokenizer.start_id, *ids, self.tokenizer.end_id] if ids else []
+    def ids_of(self, questions):
+        """What the encoder reads of each: start, pieces, end; nothing for a blank question."""
+        rows = question_ids(self.tokenizer, questions, self.turns, self.max_length)
+        cut = ([*row[: self.max_length - 1], row[-1]] if len(row) > self.max_length else row for row in rows)
+        return [row if question.strip() else [] for question, row in zip(questions, cut)]
+
+    def settled(self, text):
+        """The start of an unfinished answer that more tokens cannot change."""
+        whole = text.rstrip(INCOMPLETE)
+        return whole[:-1] if self.target_tokenizer.vocabulary.may_change(whole) else whole
 
     def settings(self, **settings):
         """What `generate` has to know besides the questions."""
-        tokens = self.tokenizer
+        tokens = self.target_tokenizer
         return {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": self.max_length - 1, **settings}
 
 

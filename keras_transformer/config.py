@@ -12,6 +12,8 @@ MONITORS = (
     "loss", "perplexity", "accuracy", "val_loss", "val_perplexity", "val_accuracy", "val_bits_per_char",
 )  # fmt: skip
 """Columns of metrics.csv that tell how good an epoch was."""
+TOKENIZERS = ("sentencepiece", "unigram", "bpe", "character", "word")
+SHARED = "shared"
 LEAST_BATCH_TOKENS = 64
 
 
@@ -33,7 +35,7 @@ def setting(default, about, least=None, below=math.inf, choices=None):
 class Config:
     """Sizes, training and text settings of a run; the defaults are the preset `small`."""
 
-    vocab_size: int = setting(8192, "token ids of the tokenizer, at most; a small corpus may yield fewer", 1)
+    vocab_size: int = setting(8192, "token ids of a tokenizer, at most; a small corpus may yield fewer", 1)
     num_layers: int = setting(2, "encoder layers, and as many decoder layers (N, section 3.1)", 1)
     d_model: int = setting(256, "width of every layer's output (section 3.1)", 1)
     num_heads: int = setting(8, "attention heads (h, section 3.2.2); must divide d_model", 1)
@@ -79,6 +81,19 @@ class Config:
     max_length: int = setting(
         64, "tokens in a question or an answer, start and end included; longer pairs are left out", 3
     )
+    tokenizer: str = setting(
+        "sentencepiece", "how text is cut into tokens: into the likeliest pieces (unigram is another name of it), by "
+        "byte-pair encoding, into characters, or into words at white space", choices=TOKENIZERS,
+    )  # fmt: skip
+    target_tokenizer: str = setting(
+        SHARED, "the same of the answers, with token ids of their own; shared for one tokenizer of both",
+        choices=(SHARED, *TOKENIZERS),
+    )  # fmt: skip
+    jamo: bool = setting(False, "cut Hangul syllables into their letters before all else; answers compose them again")
+    turns: int = setting(
+        1, "turns of a conversation that a question may have, its lines; with more than 1 the model is told where one "
+        "ends, and the chat keeps them", 1,
+    )  # fmt: skip
     precision: str = setting(
         "auto", "of the matrix products; weights stay float32; auto for the fastest that the hardware has",
         choices=PRECISIONS,

@@ -4,8 +4,10 @@ Any field of `Config` may stand in it, and besides:
 
     preset              where the other settings come from
     corpus              a path or a list of paths
+    validation          likewise
     question, answer    names of columns
     encoding            of the corpus
+    tokenizer_file      path of a tokenizer; target_tokenizer_file, of that of the answers
     run, from           run folders: the one to make, and the one to start from
 
 Paths are meant as on the command line: from the folder where one stands.
@@ -24,7 +26,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-WORDS = ("preset", "question", "answer", "encoding", "run", "from")
+WORDS = ("preset", "question", "answer", "encoding", "run", "from", "tokenizer_file", "target_tokenizer_file")
+LISTS = ("corpus", "validation")
 HEADER = """\
 # The training that made this folder. To do it once more, in another folder:
 #     keras-transformer train --config THIS_FILE --run NEW
@@ -40,7 +43,8 @@ def read_config_file(path):
         path: The file.
 
     Returns:
-        The settings, a dictionary by the names in `Config`; and the rest, a dictionary in which "corpus" is a list.
+        The settings, a dictionary by the names in `Config`; and the rest, a dictionary in which paths of corpora are
+        lists.
 
     Raises:
         InputError: If the file cannot be read, is no TOML, or holds an unknown key or an impossible value.
@@ -60,8 +64,7 @@ def read_config_file(path):
         raise InputError(f"{path}: {error}") from error
     settings = {key: value for key, value in table.items() if key in FIELDS}
     rest = {key: value for key, value in table.items() if key not in FIELDS}
-    if isinstance(rest.get("corpus"), str):
-        rest["corpus"] = [rest["corpus"]]
+    rest |= {key: [rest[key]] for key in LISTS if isinstance(rest.get(key), str)}
     return settings, rest
 
 
@@ -69,12 +72,12 @@ def check_entry(key, value):
     """Raises `InputError` if a file must not hold that."""
     if key in FIELDS:
         check_setting(key, value)
-    elif key == "corpus":
+    elif key in LISTS:
         paths = [value] if isinstance(value, str) else value
         if not (isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths)):
-            raise InputError(f"corpus must be a path or a list of paths, not {value!r}")
+            raise InputError(f"{key} must be a path or a list of paths, not {value!r}")
     elif key not in WORDS:
-        raise InputError(f"unknown key {key!r}; there are {', '.join(sorted(('corpus', *WORDS, *FIELDS)))}")
+        raise InputError(f"unknown key {key!r}; there are {', '.join(sorted((*LISTS, *WORDS, *FIELDS)))}")
     elif not isinstance(value, str):
         raise InputError(f"{key} must be text in quotes, not {value!r}")
     elif key == "preset":

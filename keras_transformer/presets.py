@@ -1,6 +1,6 @@
 """Settings to start from, by name."""
 
-from keras_transformer.config import Config
+from keras_transformer.config import SHARED, Config
 from keras_transformer.errors import InputError
 
 PRESETS = {
@@ -30,15 +30,15 @@ def preset(name):
 
 
 def count_parameters(config):
-    """Trainable parameters of a model of these settings, whose tokenizer has all its `vocab_size` ids."""
+    """Trainable parameters of a model of these settings, whose tokenizers have all their `vocab_size` ids."""
     d_model, dff, vocab_size = config.d_model, config.dff, config.vocab_size
     attention = 4 * (d_model * d_model + d_model)  # W^Q, W^K, W^V and W^O of all heads, with biases (section 3.2.2).
     feed_forward = 2 * d_model * dff + dff + d_model  # Section 3.3.
     norm = 2 * d_model
     encoder_layer = attention + feed_forward + 2 * norm
     decoder_layer = 2 * attention + feed_forward + 3 * norm
-    table = vocab_size * d_model
-    tables = table if config.tie_embeddings else 3 * table + vocab_size  # Section 3.4; the last has a bias.
+    table, shared = vocab_size * d_model, config.target_tokenizer == SHARED
+    tables = (table if shared else 2 * table) if config.tie_embeddings else 3 * table + vocab_size  # Section 3.4.
     return config.num_layers * (encoder_layer + decoder_layer) + tables
 
 

@@ -1,8 +1,9 @@
 """The run folder: all that a training has made, in files that know whether they belong together.
 
-    config.json              what the run is: settings, corpus, the tokenizer's checksum; written first and once
+    config.json              what the run is: settings, corpus, the tokenizers' checksums; written first and once
     config.toml              the same for `train --config`, to do the training once more
-    tokenizer.model          SentencePiece model
+    tokenizer.model          SentencePiece model; or tokenizer.subwords, a vocabulary of tensorflow-datasets
+    target_tokenizer.…       that of the answers, where they have their own
     weights.safetensors      the best weights so far
     weights-epoch-0007.…     those of the last epochs, where `keep_epochs` asks for them
     checkpoint.safetensors   the state at which training goes on
@@ -25,10 +26,11 @@ from keras_transformer.errors import DiskFull, InputError
 from keras_transformer.lock import LOCK
 from keras_transformer.models.transformer import transformer
 from keras_transformer.storage import load_tensors, save_tensors, sha256, write_atomically, write_json
-from keras_transformer.text.tokenizer import Tokenizer
+from keras_transformer.text.tokenizer import ENDINGS, Tokenizer
 
 FORMAT = 2  # Of the run folder; raised when an older reader could no longer make sense of it.
-CONFIG, RECIPE, TOKENIZER, WEIGHTS = "config.json", "config.toml", "tokenizer.model", "weights.safetensors"
+CONFIG, RECIPE, WEIGHTS = "config.json", "config.toml", "weights.safetensors"
+TOKENIZER, TARGET_TOKENIZER = "tokenizer", "target_tokenizer"
 EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
 CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
 
@@ -46,7 +48,8 @@ class Run:
         corpus: What is known of the corpus: "name", "fingerprint", "pairs", the number of pairs of each part, and its
             "source", the keys of `config.toml` that say where it is.
         origin: The run whose weights this one started from, a dictionary "id" and "path"; None if they were random.
-        tokenizer: The run's `Tokenizer`.
+        tokenizer: The `Tokenizer` of the questions.
+        target_tokenizer: That of the answers, the same object unless they have their own.
 
     Raises:
         InputError: If the folder is no run, or one of its files is missing, damaged or of another version.
@@ -60,13 +63,21 @@ class Run:
             self.config = Config.from_dict(about["config"])
         except InputError as error:
             raise InputError(f"{self.path / CONFIG}: {error}") from error
-        self.tokenizer = Tokenizer.load(self._part(TOKENIZER))
-        if sha256(self.tokenizer.model) != about["tokenizer"]:
-            raise InputError(f"{self.path / TOKENIZER}: damaged, or the tokenizer of another run")
+        self.tokenizer = self._load_tokenizer(TOKENIZER, about)
+        own = TARGET_TOKENIZER in about
+        self.target_tokenizer = self._load_tokenizer(TARGET_TOKENIZER, about) if own else self.tokenizer
 
     @classmethod
-    def create(cls, path, config, tokenizer, corpus, parent=None):
-        """Makes a new run folder, of a run that starts from `parent` if there is one.
+    def create(cls, path, config, tokenizer, corpus, parent=None, target_tokenizer=None):
+        """Makes a new run folder.
+
+        Args:
+            path: The folder.
+            config: The `Config`.
+            tokenizer: The `Tokenizer` of the questions.
+            corpus: What is to be known of the corpus.
+            parent: The `Run` that this one starts from, if it does.
+            target_tokenizer: The `Tokenizer` of the answers; None for the same.
 
         Raises:
             InputError: If the place is taken, or cannot be written.
@@ -80,12 +91,16 @@ class Run:
             "id": uuid.uuid4().hex,
             "config": config.to_dict(),
             "corpus": corpus,
-            "tokenizer": sha256(tokenizer.model),
         }
+        files = {TOKENIZER: tokenizer}
+        if target_tokenizer not in (None, tokenizer):
+            files[TARGET_TOKENIZER] = target_tokenizer
+        about |= {name: sha256(file.model) for name, file in files.items()}
         if parent:
             about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
         try:
-            write_atomically(path / TOKENIZER, tokenizer.model)
+            for name, file in files.items():
+                write_atomically(path / f"{name}{file.ending}", file.model)
             write_about(path, about)
         except DiskFull:
             raise
@@ -108,7 +123,7 @@ class Run:
             names = {name for name in os.listdir(path) if not name.endswith(".part")}
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
-        if names - {TOKENIZER, RECIPE, LOCK}:
+        if {name for name in names if pathlib.Path(name).stem not in (TOKENIZER, TARGET_TOKENIZER)} - {RECIPE, LOCK}:
             raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
 
     @staticmethod
@@ -127,7 +142,11 @@ class Run:
         """A model of the run's sizes with new weights."""
         config = self.config
         sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
-        return transformer(self.tokenizer.vocab_size, *sizes, tie_embeddings=config.tie_embeddings)
+        own = self.target_tokenizer is not self.tokenizer
+        return transformer(
+            self.tokenizer.vocab_size, *sizes, tie_embeddings=config.tie_embeddings,
+            target_vocab_size=self.target_tokenizer.vocab_size if own else None,
+        )  # fmt: skip
 
     def load_model(self):
         """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""
@@ -188,6 +207,14 @@ class Run:
         if missing:
             raise InputError(f"{path}: damaged: no {', '.join(sorted(missing))}")
         return about
+
+    def _load_tokenizer(self, name, about):
+        paths = [self.path / f"{name}{ending}" for ending in ENDINGS]
+        path = next(filter(pathlib.Path.is_file, paths), None) or self._part(paths[0].name)
+        tokenizer = Tokenizer.load(path)
+        if sha256(tokenizer.model) != about[name]:
+            raise InputError(f"{path}: damaged, or the tokenizer of another run")
+        return tokenizer
 
     def _part(self, name, otherwise="the run is incomplete"):
         path = self.path / name

@@ -1,8 +1,9 @@
 import threading
 
+import numpy as np
 import pytest
 
-from keras_transformer import Beam, Chatbot, InputError, Sampling
+from keras_transformer import Beam, Chatbot, InputError, Sampling, Tokenizer
 from keras_transformer.decoding import beam, search
 from keras_transformer.decoding.generate import _programs
 
@@ -121,3 +122,27 @@ def test_a_warm_up_can_be_stopped(bot):
     before = len(_programs.get(bot.model, {}))
     bot.warm_up(stop, strategy=Sampling(temperature=0.123))
     assert len(_programs.get(bot.model, {})) == before
+
+
+def test_a_stream_never_shows_a_syllable_before_its_last_letter(bot, monkeypatch):
+    """An answer in letters of Hangul: 하 may yet become 한, so it is shown when the next letter says that it stays."""
+    letters = Tokenizer.train(["한 하루"], kind="character", jamo=True)
+    ids = [*letters.encode("하한 하"), letters.end_id]
+
+    def begin(model, inputs, task):
+        return {"ids": np.zeros((1, len(ids)), int), "ended": [False]}, advance
+
+    def advance(state, tokens):
+        state["ids"][0, :tokens] = ids[:tokens]
+        return {"ids": state["ids"], "ended": [tokens == len(ids)]}
+
+    monkeypatch.setattr("keras_transformer.chatbot.begin", begin)
+    monkeypatch.setattr("keras_transformer.chatbot.SECONDS_A_PIECE", 0)
+    assert list(Chatbot(bot.model, bot.tokenizer, 24, letters).stream("hi")) == ["하", "한", " ", "하"]
+
+
+def test_lines_of_a_question_are_turns(bot):
+    tokenizer = Tokenizer.train(["abc"], kind="character", separator=True)
+    assert Chatbot(bot.model, tokenizer, 9, turns=2).ids_of(["c\na\nb", "a", " \n"]) == [
+        [2, *tokenizer.encode("a"), 4, *tokenizer.encode("b"), 3], [2, *tokenizer.encode("a"), 3], [],
+    ]  # fmt: skip

@@ -34,7 +34,10 @@ def test_base_and_big_have_the_papers_parameters(name, millions):
 def test_parameters_are_counted_as_keras_counts_them(sizes, tied):
     vocab_size, num_layers, d_model, num_heads, dff = sizes
     model = transformer(vocab_size, num_layers, dff, d_model, num_heads, 0.1, tie_embeddings=tied)
-    assert count_parameters(Config(vocab_size, num_layers, d_model, num_heads, dff, tied)) == model.count_params()
+    config = Config(vocab_size, num_layers, d_model, num_heads, dff, tied)
+    assert count_parameters(config) == model.count_params()
+    own = transformer(*sizes[:2], dff, d_model, num_heads, 0.1, target_vocab_size=vocab_size, tie_embeddings=tied)
+    assert count_parameters(config.replace(target_tokenizer="word")) == own.count_params()
 
 
 def test_training_holds_five_numbers_a_parameter_and_one_more_to_accumulate():

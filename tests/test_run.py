@@ -64,7 +64,10 @@ def edit_config(path, **changes):
         (lambda path: edit_config(path, config={"d_modle": 8}), r"config\.json: unknown setting d_modle"),
         (lambda path: edit_config(path, config={"d_model": 16}), r"weights\.safetensors: no weights of shape"),
         (lambda path: (path / "tokenizer.model").unlink(), r"tokenizer\.model: missing; the run is incomplete"),
-        (lambda path: (path / "tokenizer.model").write_bytes(b"x"), r"tokenizer\.model: not a SentencePiece model"),
+        (
+            lambda path: (path / "tokenizer.model").write_bytes(b"x"),
+            r"tokenizer\.model: neither a Sentence",
+        ),
         (
             lambda path: Tokenizer.train(["other"], 300).save(path / "tokenizer.model"),
             r"tokenizer\.model: damaged, or the tokenizer of another run",

@@ -10,6 +10,7 @@ from prompt_toolkit.history import InMemoryHistory
 from keras_transformer.apps.strategy import DEFAULT_BEAMS, answers_wanted, in_words, strategy_settings
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
+from keras_transformer.text.turns import BETWEEN
 
 HELP = """\
 Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
@@ -18,6 +19,7 @@ Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
   /beam 4     beam search with so many beams           빔 서치, 빔의 수
   /sample 1   draw tokens, at this temperature         확률대로 뽑기, 온도
   /best 3     so many answers to each question         질문마다 여러 답 보기
+  /forget     begin a new conversation                 새 대화 시작하기
   /help       this list                                이 도움말
   /quit       leave (or Ctrl-D, Ctrl-C)                나가기"""
 GOODBYE = "Goodbye!  안녕히 가세요!"
@@ -32,25 +34,28 @@ class Conversation:
     """
 
     def __init__(self, bot, options):
-        self.bot, self.options, self.last = bot, options, ""
+        self.bot, self.options = bot, options
         self.settings = strategy_settings(options)
+        self.said = []  # Questions and answers in turn.
 
     def hear(self, line):
         """Answers a question or follows a command; returns whether the conversation goes on."""
         command = line.split()[0] if line else ""
         if command == "/quit":
             return False
-        if command == "/again" and self.last:
-            print(self.last)
-            self.answer(self.last)
+        if command == "/again" and self.said:
+            *self.said, question, _ = self.said
+            print(question)
+            self.answer(question)
         elif command == "/again":
             print("Nothing was asked yet.")
+        elif command == "/forget":
+            self.said = []
         elif command == "/help":
             print(HELP)
         elif command.startswith("/"):
             self.follow(*line.split())
         elif line:
-            self.last = line
             self.answer(line)
         return True
 
@@ -73,21 +78,30 @@ class Conversation:
         except (TypeError, ValueError):
             print(f"{' '.join([command, *values])}: /help shows what stands behind {command}")
 
+    def after_the_turns_before(self, question):
+        """The question with what was said before it, as far as the chatbot reads that."""
+        before = self.said[1 - self.bot.turns :] if self.bot.turns > 1 else []
+        return BETWEEN.join([*before, question])
+
     def answer(self, question):
         """Prints an answer token by token, or several at once; Ctrl-C ends the answer, not the conversation."""
-        if unknown := unknown_only(self.bot, question):
-            print(unknown)
-            return
+        asked, reply = self.after_the_turns_before(question), ""
         try:
-            if (wanted := answers_wanted(self.options)) > 1:
-                for number, (answer, score) in enumerate(self.bot.n_best([question], wanted, **self.settings)[0], 1):
+            if unknown := unknown_only(self.bot, question):
+                print(unknown)
+            elif (wanted := answers_wanted(self.options)) > 1:
+                answers = self.bot.n_best([asked], wanted, **self.settings)[0]
+                reply = answers[0][0]
+                for number, (answer, score) in enumerate(answers, 1):
                     print(f"{number}. {answer}  ({score:.2f})")
-                return
-            for text in self.bot.stream(question, **self.settings):
-                print(text, end="", flush=True)
-            print()
+            else:
+                for text in self.bot.stream(asked, **self.settings):
+                    reply += text
+                    print(text, end="", flush=True)
+                print()
         except KeyboardInterrupt:
             print(" …")
+        self.said += [question, reply]
 
 
 class WarmUp:
@@ -138,13 +152,14 @@ def talk(run_dir, options):
 
 
 def answer_lines(run_dir, questions, options):
-    """Prints one answer for each question as it comes, or several, and nothing else."""
-    settings = strategy_settings(options)
-    bot = Chatbot.load(run_dir)
+    """Prints one answer for each question as it comes, or several, and nothing else; a blank line begins anew."""
+    conversation, wanted = Conversation(Chatbot.load(run_dir), options), answers_wanted(options)
+    bot = conversation.bot
     for question in questions:
         unknown = unknown_only(bot, question)
-        wanted = answers_wanted(options)
-        answers = [(unknown, 0.0)] * wanted if unknown else bot.n_best([question], wanted, **settings)[0]
+        asked = conversation.after_the_turns_before(question) if question.strip() else ""
+        answers = [(unknown, 0.0)] * wanted if unknown else bot.n_best([asked], wanted, **conversation.settings)[0]
+        conversation.said = [*conversation.said, question, answers[0][0]] if asked else []
         for answer, score in answers:
             print(in_words(answer, score, options), flush=True)
 
@@ -153,5 +168,5 @@ def unknown_only(bot, question):
     """An honest word if no character of the question was met in training, else nothing."""
     if not bot.tokenizer.knows_nothing_of(question):
         return ""
-    characters = " ".join(bot.tokenizer.unknown_characters(question))
-    return f"I never met any of these characters: {characters}  (모두 처음 보는 글자예요)"
+    unknown = " ".join(bot.tokenizer.unknown(question))
+    return f"I never met any of these: {unknown}  (모두 처음 보는 글자예요)"

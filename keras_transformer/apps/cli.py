@@ -8,7 +8,7 @@ import sys
 import warnings
 
 from keras_transformer import __version__
-from keras_transformer.apps.options import DEFAULT_ENCODING, DEFAULT_PRESET, add_train_options, complete, given_settings
+from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.apps.strategy import (
     add_strategy_options,
     answers_wanted,
@@ -62,6 +62,7 @@ def parser():
     add_train(commands)
     add_chat(commands)
     add_answer(commands)
+    add_tokenize(commands)
     add_average(commands)
     add_presets(commands)
     return top
@@ -95,6 +96,18 @@ def add_answer(commands):
     answer.add_argument("run", metavar="RUN", help="folder of the run")
     answer.add_argument("--json", action="store_true", help="a JSON object a line, with the log-probabilities")
     add_strategy_options(answer)
+
+
+def add_tokenize(commands):
+    """The grammar of `tokenize`."""
+    tokenize = add_command(
+        commands, "tokenize", run_tokenize, "show the pieces and token ids that a run cuts text into",
+        "keras-transformer tokenize runs/first \"안녕하세요\"",
+    )  # fmt: skip
+    tokenize.add_argument("run", metavar="RUN", help="folder of the run")
+    tokenize.add_argument("texts", metavar="TEXT", nargs="*", help="text; none to read lines from standard input")
+    tokenize.add_argument("--answers", action="store_true", help="cut as answers, if they have their own tokenizer")
+    tokenize.add_argument("--json", action="store_true", help="a JSON object a text")
 
 
 def add_average(commands):
@@ -136,16 +149,16 @@ def run_train(options):
     """Trains; progress goes to standard error."""
     complete(options)
     import_tensorflow_quietly()
-    from keras_transformer.data.corpus import load_pairs
+    from keras_transformer.data.parts import Corpus
     from keras_transformer.training.callbacks import TrainingDiverged
     from keras_transformer.training.trainer import train
 
     config = base_config(options).replace(**given_settings(options))
-    source = {name: getattr(options, name) for name in ("corpus", "question", "answer", "encoding")}
-    pairs = load_pairs(options.corpus, options.question, options.answer, options.encoding)
+    corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
+    files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            summary = train(pairs, options.run, config, options.from_run, source)
+            summary = train(corpus, options.run, config, options.from_run, **files)
     except TrainingDiverged as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
         return FAILED
@@ -202,19 +215,29 @@ def print_answers(question, answers, options):
         print(in_words(answer, score, options))
 
 
+def run_tokenize(options):
+    """Prints pieces and ids."""
+    import_tensorflow_quietly()
+    from keras_transformer.apps.tokenize import tokenize_texts
+    from keras_transformer.run import Run
+
+    tokenize_texts(Run(options.run), options.texts or read_lines(sys.stdin), options.answers, options.json)
+    return 0
+
+
 def run_average(options):
     """Prints the scores of the average below those of the best single epoch."""
     import_tensorflow_quietly()
-    from keras_transformer.data.corpus import load_pairs
+    from keras_transformer.data.parts import Corpus
     from keras_transformer.run import Run
     from keras_transformer.training.epoch_average import average_epochs
 
     source = Run(options.run).corpus.get("source", {})
-    paths = options.corpus or source.get("corpus")
-    if not paths:
+    if options.corpus:
+        source = {**source, "corpus": options.corpus}
+    if not source.get("corpus"):
         raise InputError(f"{options.run}: does not say where its corpus is: add --corpus CORPUS")
-    pairs = load_pairs(paths, source.get("question"), source.get("answer"), source.get("encoding") or DEFAULT_ENCODING)
-    average = average_epochs(pairs, options.run, options.last, options.best, options.keep)
+    average = average_epochs(Corpus.found_at(source), options.run, options.last, options.best, options.keep)
     epochs = ", ".join(map(str, average["epochs"]))
     print(f"{average['best']['val_bits_per_char']:.3f} validation bits per character: epoch {average['best']['epoch']}")
     print(f"{average['val_bits_per_char']:.3f} validation bits per character: the average of epochs {epochs}")

@@ -18,7 +18,12 @@ def add_train_options(train):
     """
     train.add_argument(
         "corpus", metavar="CORPUS", nargs="*",
-        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each",
+        help="a .csv, .tsv or .jsonl file of questions and answers; or two text files with a line for each; or a "
+        "folder of such files, which are parts of their own where their names say so: train, validation (or dev), test",
+    )  # fmt: skip
+    train.add_argument(
+        "--validation", metavar="FILE", nargs="+",
+        help="the like of CORPUS to validate with; all of CORPUS is for training then",
     )  # fmt: skip
     train.add_argument("--run", metavar="RUN", help="folder that keeps the run; made if there is none")
     train.add_argument(
@@ -33,6 +38,11 @@ def add_train_options(train):
     train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
     train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
     train.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
+    train.add_argument(
+        "--tokenizer-file", metavar="FILE",
+        help="tokenizer to take instead of learning one: a SentencePiece .model, or a .subwords vocabulary",
+    )  # fmt: skip
+    train.add_argument("--target-tokenizer-file", metavar="FILE", help="the same for the answers alone")
     settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
     for name, field in FIELDS.items():

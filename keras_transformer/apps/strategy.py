@@ -5,6 +5,7 @@ from keras_transformer.errors import InputError
 DEFAULT_BEAMS = 4
 OF_BEAMS = ("length_penalty",)
 OF_SAMPLES = ("temperature", "top_k", "top_p", "seed")
+COUNTS = {"beam": "the number of beams", "n_best": "the number of answers"}
 SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
 
 
@@ -44,6 +45,9 @@ def strategy_settings(options):
     """
     from keras_transformer.decoding.generate import Task
 
+    for name, number in given(options, COUNTS).items():
+        if number < 1:
+            raise InputError(f"{COUNTS[name]} must be at least 1, not {number}")
     settings = {**given(options, SETTINGS), "strategy": make_strategy(options)}
     limits = {"start_id": 0, "end_id": 0, "max_length": 2**31 - 1, "num_return": answers_wanted(options)}
     Task(**{**limits, **settings})  # Checks them before anything is loaded.

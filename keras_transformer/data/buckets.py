@@ -50,9 +50,9 @@ class Buckets(Batches):
     def at(self, step):
         epoch, index = divmod(int(step), len(self))
         rows = self._epoch(epoch)[index]
-        answers = [self.encoded.answers[row] for row in rows]
+        answers = [self.encoded.answer(row) for row in rows]
         return (
-            pad([self.encoded.questions[row] for row in rows]),
+            pad([self.encoded.question(row) for row in rows]),
             pad([answer[:-1] for answer in answers]),
             pad([answer[1:] for answer in answers]),
         )

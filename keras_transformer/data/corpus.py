@@ -1,6 +1,5 @@
 """Question-answer pairs from the files that people have: CSV, TSV, JSONL, or two parallel text files."""
 
-import hashlib
 import os
 import unicodedata
 import warnings
@@ -12,6 +11,7 @@ from keras_transformer.errors import InputError
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 JSON_ENDINGS = (".jsonl", ".ndjson")
+ENDINGS = (*DELIMITERS, *JSON_ENDINGS)
 
 # Compared without case; where a header holds several, the earliest here is taken.
 QUESTION_NAMES = (
@@ -62,16 +62,6 @@ def load_pairs(path, question=None, answer=None, encoding="utf-8"):
     return pandas.DataFrame({"question": questions, "answer": answers})
 
 
-def fingerprint(pairs):
-    """A SHA-256 in hex that tells one corpus from another: it changes with any text, and with the pairs' order."""
-    digest = hashlib.sha256()
-    for question, answer in zip(pairs["question"], pairs["answer"], strict=True):
-        # With the lengths before them, text that moves from a question to its answer changes the sum.
-        text = f"{len(question)}:{question}{len(answer)}:{answer}"
-        digest.update(text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
 def check_pairs(pairs):
     """Pairs that a program made, checked: raises `InputError` unless they are as `load_pairs` returns them."""
     for column in ("question", "answer"):
@@ -102,8 +92,7 @@ def _rows(paths, names, encoding):
         return _delimited_rows(path, DELIMITERS[ending], names, encoding)
     if os.path.isdir(path):
         raise InputError(f"{path}: a folder, not a file")
-    known = ", ".join((*DELIMITERS, *JSON_ENDINGS))
-    raise InputError(f"{path}: cannot tell what is in it by its name, which should end in one of {known}")
+    raise InputError(f"{path}: cannot tell what is in it by its name, which should end in one of {', '.join(ENDINGS)}")
 
 
 def _collect(rows):

@@ -1,76 +1,115 @@
 """Pairs of text as token ids."""
 
-import dataclasses
-import itertools
+import array
+import tempfile
 import warnings
 
 import numpy as np
-import pandas as pd
 
 from keras_transformer.data.corpus import CorpusWarning
 from keras_transformer.errors import InputError
+from keras_transformer.text.normalize import normalize
+from keras_transformer.text.turns import question_ids
 
 
-@dataclasses.dataclass(frozen=True)
 class EncodedPairs:
-    """A corpus as token ids.
+    """A corpus as token ids, which lie one after the other: question, answer, and so on.
 
-    Attributes:
-        pairs: DataFrame of the pairs that are not too long.
-        questions: Their questions, each an int32 array from start to end token.
-        answers: Their answers, likewise.
+    Args:
+        ids: All token ids, a vector in memory or in a file.
+        ends: Where each text ends in it, integers (2 · pairs,).
+        characters: Number of characters of the answers.
     """
 
-    pairs: pd.DataFrame
-    questions: list
-    answers: list
+    def __init__(self, ids, ends, characters):
+        self.ids, self.characters = ids, characters
+        self._starts = np.concatenate([[0], ends]).astype("int64")
 
     def __len__(self):
-        return len(self.questions)
+        return len(self._starts) // 2
+
+    def question(self, pair):
+        """The question of a pair from start to end token, integers (length,)."""
+        return self.ids[self._starts[2 * pair] : self._starts[2 * pair + 1]]
+
+    def answer(self, pair):
+        """The answer, likewise."""
+        return self.ids[self._starts[2 * pair + 1] : self._starts[2 * pair + 2]]
 
     @property
     def tokens(self):
         """Number of answer tokens to predict, end tokens included."""
-        return sum(map(len, self.answers)) - len(self.answers)
+        return int(self.lengths[:, 1].sum())
 
     @property
     def lengths(self):
-        """Token counts (pairs, 2): of each question, and of each answer as the decoder reads it."""
-        return np.array([list(map(len, self.questions)), [len(answer) - 1 for answer in self.answers]]).T
+        """Token counts (pairs, 2), int32: of each question, and of each answer as the decoder reads it."""
+        return np.diff(self._starts).reshape(-1, 2).astype("int32") - (0, 1)
 
 
-def encode_pairs(pairs, tokenizer, max_length=None):
-    """Encodes every pair, less those that are too long.
+class PairEncoder:
+    """Encodes pairs into a temporary file, so that they may be more than fit into memory; to be used in a `with` block.
 
     Args:
-        pairs: DataFrame with the columns "question" and "answer".
-        tokenizer: A `Tokenizer`.
-        max_length: Tokens a question or an answer may have, start and end included; longer pairs are left out with a
-            `CorpusWarning`. None for no limit.
-
-    Returns:
-        The `EncodedPairs`.
-
-    Raises:
-        InputError: If no pair is left.
+        tokenizer: The `Tokenizer` of the questions.
+        max_length: Tokens a question or an answer may have, start and end included; longer pairs are left out. None for
+            no limit.
+        target_tokenizer: The `Tokenizer` of the answers; None for the same.
+        turns: Turns of a conversation to read at most; see `question_ids`.
     """
-    start, end = [tokenizer.start_id], [tokenizer.end_id]
-    questions = [np.array(start + ids + end, "int32") for ids in tokenizer.encode(list(pairs["question"]))]
-    answers = [np.array(start + ids + end, "int32") for ids in tokenizer.encode(list(pairs["answer"]))]
-    fits = [max_length is None or max(map(len, pair)) <= max_length for pair in zip(questions, answers)]
-    if not all(fits):
-        warn_of_long_pairs(pairs, fits, max_length)
-    if not any(fits):
-        raise InputError(f"no pair of at most {max_length} tokens: nothing to make batches of")
-    return EncodedPairs(pairs[fits], list(itertools.compress(questions, fits)), list(itertools.compress(answers, fits)))
+
+    def __init__(self, tokenizer, max_length=None, target_tokenizer=None, turns=1):
+        self.tokenizer, self.target = tokenizer, target_tokenizer or tokenizer
+        self.max_length, self.turns = max_length, turns
+        self._dtype = np.min_scalar_type(max(self.tokenizer.vocab_size, self.target.vocab_size))
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it has no name: nothing of it stays, however this ends)
+        self._lengths, self._characters, self._long = array.array("i"), 0, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._file.close()
+
+    def add(self, pairs):
+        """Encodes pairs, a DataFrame with the columns "question" and "answer"."""
+        start, end = self.target.start_id, self.target.end_id
+        questions = question_ids(self.tokenizer, list(pairs["question"]), self.turns, self.max_length)
+        answers = [[start, *ids, end] for ids in self.target.encode(list(pairs["answer"]))]
+        for asked, text, question, answer in zip(pairs["question"], pairs["answer"], questions, answers):
+            if self.max_length is not None and max(len(question), len(answer)) > self.max_length:
+                self._long.append(asked[:40])
+                continue
+            self._file.write(np.array(question + answer, self._dtype))
+            self._lengths.extend((len(question), len(answer)))
+            self._characters += len(normalize(text))
+
+    def finish(self):
+        """The `EncodedPairs` of all that was added, with a `CorpusWarning` of those left out.
+
+        Raises:
+            InputError: If no pair is left.
+        """
+        if self._long:
+            self._warn_of_long_pairs()
+        if not self._lengths:
+            raise InputError(f"no pair of at most {self.max_length} tokens: nothing to make batches of")
+        self._file.flush()
+        return EncodedPairs(np.memmap(self._file, self._dtype, "r"), np.cumsum(self._lengths), self._characters)
+
+    def _warn_of_long_pairs(self):
+        """Counts and names them."""
+        named = "; ".join(map(repr, self._long[:3])) + ("; …" if len(self._long) > 3 else "")
+        total = len(self._long) + len(self._lengths) // 2
+        warnings.warn(
+            f"{len(self._long)} of {total} pairs are longer than {self.max_length} tokens and left out: {named}",
+            CorpusWarning,
+            stacklevel=4,
+        )
 
 
-def warn_of_long_pairs(pairs, fits, max_length):
-    """Counts and names the pairs that are left out."""
-    long = [question for question, fit in zip(pairs["question"], fits) if not fit]
-    named = "; ".join(repr(question[:40]) for question in long[:3]) + ("; …" if len(long) > 3 else "")
-    warnings.warn(
-        f"{len(long)} of {len(pairs)} pairs are longer than {max_length} tokens and left out: {named}",
-        CorpusWarning,
-        stacklevel=4,
-    )
+def encode_pairs(pairs, tokenizer, max_length=None, target_tokenizer=None):
+    """The `EncodedPairs` of a DataFrame; arguments and errors are those of `PairEncoder`."""
+    with PairEncoder(tokenizer, max_length, target_tokenizer) as encoder:
+        encoder.add(pairs)
+        return encoder.finish()

@@ -4,6 +4,7 @@ One shape is compiled once, and hardly any of it is padding; and since the pairs
 learns better than from batches of similar lengths.
 """
 
+import array
 import functools
 
 import numpy as np
@@ -33,12 +34,15 @@ class PackedRows(Batches):
     def __init__(self, encoded, batch_size, batch_tokens=0, shuffle=True, seed=0):
         self.encoded, self.seed, self.repeats = encoded, seed, not shuffle
         lengths = encoded.lengths
-        widths = choose_widths(lengths)
-        packed = pack(lengths, widths, np.random.default_rng(seed))
+        self.widths = choose_widths(lengths)
+        self._pairs, ends = array.array("q"), array.array("q", [0])
+        for row in pack(lengths, self.widths, np.random.default_rng(seed)):
+            self._pairs.extend(row)
+            ends.append(len(self._pairs))
+        self._ends, self.rows = ends, len(ends) - 1
         share = batch_tokens / lengths.sum() if batch_tokens else batch_size / len(encoded)
-        self.rows, self.rows_per_batch = len(packed), min(max(1, round(len(packed) * share)), len(packed))
-        self.arrays = lay_out(encoded, packed, widths)
-        self.shapes = tuple((self.rows_per_batch, array.shape[1]) for array in self.arrays)
+        self.rows_per_batch = min(max(1, round(self.rows * share)), self.rows)
+        self.shapes = tuple((self.rows_per_batch, self.widths[side]) for side in (0, 0, 1, 1, 1))
         self._order = functools.lru_cache(maxsize=2)(self._plan)
 
     def __len__(self):
@@ -53,8 +57,8 @@ class PackedRows(Batches):
     def at(self, step):
         epoch, index = divmod(int(step), len(self))
         order = self._order(epoch)[index * self.rows_per_batch :][: self.rows_per_batch]
-        missing = self.rows_per_batch - len(order)
-        return tuple(np.pad(array[order], ((0, missing), (0, 0))) for array in self.arrays)
+        rows = [self._pairs[self._ends[row] : self._ends[row + 1]] for row in order]
+        return lay_out(self.encoded, rows + [()] * (self.rows_per_batch - len(rows)), self.widths)
 
 
 def choose_widths(lengths):
@@ -79,10 +83,10 @@ def pack(lengths, widths, random):
         widths: Tokens that a row holds of each side, (2,).
         random: NumPy generator of the order in which the pairs come.
 
-    Returns:
-        For each row an array of the numbers of its pairs.
+    Yields:
+        For each row a list of the numbers of its pairs.
     """
-    order, rows = random.permutation(len(lengths)), []
+    order = random.permutation(len(lengths))
     for i in range(0, len(order), POOL):
         pool = order[i : i + POOL]
         room, opened = np.tile(widths, (len(pool), 1)), []
@@ -93,8 +97,7 @@ def pack(lengths, widths, random):
                 opened.append([])
             opened[row].append(pair)
             room[row] -= lengths[pair]
-        rows += opened
-    return rows
+        yield from opened
 
 
 def lay_out(encoded, packed, widths):
@@ -104,7 +107,7 @@ def lay_out(encoded, packed, widths):
     for row, pairs in enumerate(packed):
         asked = answered = 0
         for segment, pair in enumerate(pairs, 1):
-            question, answer = encoded.questions[pair], encoded.answers[pair]
+            question, answer = encoded.question(pair), encoded.answer(pair)
             there, here = slice(asked, asked + len(question)), slice(answered, answered + len(answer) - 1)
             inputs[row, there], segments[row, there] = question, segment
             dec_inputs[row, here], dec_segments[row, here], targets[row, here] = answer[:-1], segment, answer[1:]

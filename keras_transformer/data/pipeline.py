@@ -6,7 +6,9 @@ from keras_transformer.data.encoding import encode_pairs
 from keras_transformer.data.packing import PackedRows
 
 
-def make_dataset(pairs, tokenizer, batch_size=64, max_length=None, shuffle=True, seed=0, packed=False):
+def make_dataset(
+    pairs, tokenizer, batch_size=64, max_length=None, shuffle=True, seed=0, packed=False, target_tokenizer=None
+):
     """A dataset for `model.fit`, tokenized once, with almost no padding.
 
     By default a row holds one pair, and a batch pairs of similar lengths. Packed, a row holds several pairs and all
@@ -14,13 +16,14 @@ def make_dataset(pairs, tokenizer, batch_size=64, max_length=None, shuffle=True,
 
     Args:
         pairs: DataFrame with the columns "question" and "answer", as `load_pairs` returns it.
-        tokenizer: A `Tokenizer`.
+        tokenizer: The `Tokenizer` of the questions.
         batch_size: Pairs in a batch; if packed, on average.
         max_length: Tokens a question or an answer may have, start and end included; longer pairs are left out with a
             `CorpusWarning`. None for no limit.
         shuffle: Whether every epoch has its own order.
         seed: Seed of that order.
         packed: Whether rows hold several pairs.
+        target_tokenizer: The `Tokenizer` of the answers; None for the same.
 
     Returns:
         A finite `tf.data.Dataset` of ({"inputs", "dec_inputs"}, targets), int32 of shapes (batch, question length),
@@ -30,6 +33,6 @@ def make_dataset(pairs, tokenizer, batch_size=64, max_length=None, shuffle=True,
     Raises:
         InputError: If the columns are not there or hold no text, or no pair is left.
     """
-    encoded = encode_pairs(check_pairs(pairs), tokenizer, max_length)
+    encoded = encode_pairs(check_pairs(pairs), tokenizer, max_length, target_tokenizer)
     batches = PackedRows if packed else Buckets
     return batches(encoded, batch_size, shuffle=shuffle, seed=seed).epochs()

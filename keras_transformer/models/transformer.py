@@ -12,7 +12,10 @@ from keras_transformer.models.decoder import Decoder
 from keras_transformer.models.encoder import Encoder
 
 
-def transformer(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer", *, tie_embeddings=False):
+def transformer(
+    vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer",
+    *, target_vocab_size=None, tie_embeddings=False,
+):  # fmt: skip
     """The whole model: a question and the answer so far in, logits of each next token out.
 
     Args:
@@ -23,18 +26,21 @@ def transformer(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="
         num_heads: Attention heads (h).
         dropout: Dropout rate (P_drop).
         name: Name of the model.
-        tie_embeddings: Whether source, target and output projection share one matrix (section 3.4).
+        target_vocab_size: Number of the answers' token ids, if they are others than the questions'; None if the same.
+        tie_embeddings: Whether source, target and output projection share one matrix (section 3.4); with token ids of
+            their own, target and output projection only.
 
     Returns:
         A functional `keras.Model`. Inputs: "inputs" (batch, length) and "dec_inputs" (batch, answer length), int32, as
-        a dictionary, or as a list in this order. Output: logits (batch, answer length, vocab_size), without softmax.
+        a dictionary, or as a list in this order. Output: logits of the answers' token ids
+        (batch, answer length, vocab_size), without softmax.
     """
     inputs = keras.Input((None,), dtype="int32", name="inputs")
     dec_inputs = keras.Input((None,), dtype="int32", name="dec_inputs")
     padding_mask = PaddingMask(name="padding_mask")(inputs)
     look_ahead_mask = LookAheadMask(name="look_ahead_mask")(dec_inputs)
     sizes = (num_layers, dff, d_model, num_heads, dropout)
-    parts = make_parts(vocab_size, d_model, sizes, tie_embeddings)
+    parts = make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings)
     memory = parts.encoder(parts.embed_source(inputs), padding_mask)
     outputs = parts.decoder(parts.embed_target(dec_inputs), memory, look_ahead_mask, padding_mask)
     return keras.Model([inputs, dec_inputs], parts.project(outputs), name=name)
@@ -51,23 +57,23 @@ class Parts:
     project: typing.Callable
 
     @classmethod
-    def tied(cls, embedding, encoder, decoder):
-        """Those of a model in which one embedding serves source, target and output."""
-        return cls(embedding, encoder, embedding, decoder, lambda x: embedding(x, reverse=True))
+    def tied(cls, source, encoder, target, decoder):
+        """Those of a model in which the target's embedding is the output projection too."""
+        return cls(source, encoder, target, decoder, lambda x: target(x, reverse=True))
 
 
-def make_parts(vocab_size, d_model, sizes, tie_embeddings):
+def make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings):
     """New `Parts`; `sizes` are those of encoder and decoder."""
     encoder, decoder = Encoder(*sizes, name="encoder"), Decoder(*sizes, name="decoder")
+    if tie_embeddings and target_vocab_size is None:
+        embedding = TokenEmbedding(vocab_size, d_model, name="embedding")
+        return Parts.tied(embedding, encoder, embedding, decoder)
+    target_vocab_size = target_vocab_size or vocab_size
+    source = TokenEmbedding(vocab_size, d_model, name="source_embedding")
+    target = TokenEmbedding(target_vocab_size, d_model, name="target_embedding")
     if tie_embeddings:
-        return Parts.tied(TokenEmbedding(vocab_size, d_model, name="embedding"), encoder, decoder)
-    return Parts(
-        TokenEmbedding(vocab_size, d_model, name="source_embedding"),
-        encoder,
-        TokenEmbedding(vocab_size, d_model, name="target_embedding"),
-        decoder,
-        Dense(vocab_size, name="outputs"),
-    )
+        return Parts.tied(source, encoder, target, decoder)
+    return Parts(source, encoder, target, decoder, Dense(target_vocab_size, name="outputs"))
 
 
 def parts_of(model):
@@ -78,9 +84,9 @@ def parts_of(model):
     """
     layers = {layer.name: layer for layer in model.layers}
     try:
-        if "embedding" in layers:
-            return Parts.tied(*map(layers.__getitem__, ("embedding", "encoder", "decoder")))
-        names = ("source_embedding", "encoder", "target_embedding", "decoder", "outputs")
-        return Parts(*map(layers.__getitem__, names))
+        source = layers["embedding" if "embedding" in layers else "source_embedding"]
+        target = layers["embedding" if "embedding" in layers else "target_embedding"]
+        parts = source, layers["encoder"], target, layers["decoder"]
+        return Parts(*parts, layers["outputs"]) if "outputs" in layers else Parts.tied(*parts)
     except KeyError as error:
         raise ValueError(f"only a model made by transformer() has these parts; {model.name} has no {error}") from error

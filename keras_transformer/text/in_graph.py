@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from keras_transformer.errors import InputError
 from keras_transformer.text.normalize import SPACES
+from keras_transformer.text.sentence_pieces import SentencePieces
 
 
 class InGraphTokenizer(tf.Module):
@@ -15,11 +16,13 @@ class InGraphTokenizer(tf.Module):
         tokenizer: The `Tokenizer` to equal.
 
     Raises:
-        InputError: If tensorflow-text is not installed.
+        InputError: If tensorflow-text is not installed, or the tokenizer is a `.subwords` vocabulary.
     """
 
     def __init__(self, tokenizer):
         super().__init__()
+        if tokenizer.ending != SentencePieces.ending:
+            raise InputError("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
         try:
             import tensorflow_text
         except ImportError as error:

@@ -1,49 +1,61 @@
-"""Text to token ids and back, by SentencePiece."""
+"""Text to token ids and back."""
 
-import io
 import pathlib
 
-import sentencepiece
-
 from keras_transformer.errors import InputError
-from keras_transformer.text.normalize import normalize
+from keras_transformer.text import sentence_pieces
+from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
+from keras_transformer.text.subwords import HEADER, Subwords
 
-PAD_ID, UNK_ID, START_ID, END_ID = 0, 1, 2, 3
-SPACE = "▁"  # How SentencePiece writes a space inside a piece.
-BYTE_PIECES = 256
+PAD_ID = 0
+KINDS = tuple(MODEL_TYPES)
+ENDINGS = (SentencePieces.ending, Subwords.ending)
 
 
 class Tokenizer:
-    """A SentencePiece unigram tokenizer.
+    """Text to token ids and back, by a vocabulary of pieces.
 
-    `decode(encode(text)) == normalize(text)` for every text, Hangul, emoji and mixed scripts included: a character that
-    the tokenizer never met is spelled as its UTF-8 bytes. What does change is white space (runs become one space, the
-    ends are stripped), the composition of characters (NFC), and U+2581 '▁', SentencePiece's own sign for a space.
+    `decode(encode(text)) == normalize(text)` for every text that has no unknown character, Hangul, emoji and mixed
+    scripts included; and by the kinds "sentencepiece" and "bpe" for every text: they spell a character that they never
+    met as its UTF-8 bytes. What does change is white space (runs become one space, the ends are stripped), the
+    composition of characters (NFC), and U+2581 '▁', SentencePiece's own sign for a space.
+
+    A vocabulary of tensorflow-datasets' `SubwordTextEncoder` changes nothing at all; its start and end come after its
+    other ids, and it has no unknown.
+
+    Args:
+        vocabulary: `SentencePieces` or `Subwords`.
 
     Attributes:
         vocab_size: Number of token ids.
         pad_id: Padding, 0.
-        unk_id: Unknown piece, 1.
+        unk_id: Unknown piece, 1; None if there is none.
         start_id: Start of a sentence, 2.
         end_id: End of a sentence, 3.
-        model: The serialized SentencePiece model, bytes.
+        separator_id: What stands between the turns of a conversation, 4; None unless trained for them.
+        model: The vocabulary as the bytes of its file.
+        ending: How the file's name ends: ".model" (SentencePiece) or ".subwords".
     """
 
-    pad_id, unk_id, start_id, end_id = PAD_ID, UNK_ID, START_ID, END_ID
+    pad_id = PAD_ID
 
-    def __init__(self, model):
-        self.model = model
-        self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
-        self.vocab_size = self._pieces.get_piece_size()
+    def __init__(self, vocabulary):
+        self.vocabulary = vocabulary
+        self.vocab_size, self.model, self.ending = vocabulary.size, vocabulary.data, vocabulary.ending
+        self.unk_id, self.start_id, self.end_id = vocabulary.unk_id, vocabulary.start_id, vocabulary.end_id
+        self.separator_id = vocabulary.separator_id
 
     @classmethod
-    def train(cls, texts, vocab_size=8192, kind="sentencepiece"):
+    def train(cls, texts, vocab_size=8192, kind="sentencepiece", jamo=False, separator=False):
         """Learns the pieces of some texts; the same texts give the same tokenizer.
 
         Args:
             texts: Strings.
             vocab_size: Token ids to have at most; texts with few distinct pieces give fewer.
-            kind: "sentencepiece", the only kind so far.
+            kind: How text is cut: "sentencepiece" (or "unigram": the likeliest pieces), "bpe" (byte-pair encoding),
+                "character", or "word" (at white space). The last two know only what these texts hold.
+            jamo: Whether Hangul syllables are cut into their letters first; decoding composes them again.
+            separator: Whether an id is kept for what stands between the turns of a conversation.
 
         Returns:
             A `Tokenizer`.
@@ -51,74 +63,56 @@ class Tokenizer:
         Raises:
             InputError: If there is no text, the vocabulary is too small for its characters, or the kind is unknown.
         """
-        if kind != "sentencepiece":
-            raise InputError(f"no tokenizer of kind {kind!r}; there is 'sentencepiece'")
-        texts = [text for text in map(normalize, texts) if text]
-        if not texts:
-            raise InputError("no text to learn a tokenizer from")
-        characters = len(set("".join(texts)))
-        least = 4 + BYTE_PIECES + characters
-        if vocab_size < least:
-            raise InputError(
-                f"a vocabulary of {vocab_size} is too small: these texts have {characters} different characters, "
-                f"so at least {least} are needed"
-            )
-        model = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts),
-            model_writer=model,
-            vocab_size=vocab_size,
-            hard_vocab_limit=False,
-            character_coverage=1.0,
-            byte_fallback=True,
-            normalization_rule_name="identity",
-            max_sentence_length=1_000_000,
-            num_threads=1,  # With more, sums run in another order and the pieces may differ.
-            pad_id=PAD_ID,
-            unk_id=UNK_ID,
-            bos_id=START_ID,
-            eos_id=END_ID,
-            minloglevel=2,
-        )
-        return cls(model.getvalue())
+        if kind not in KINDS:
+            raise InputError(f"no tokenizer of kind {kind!r}; there are {', '.join(map(repr, KINDS))}")
+        return cls(sentence_pieces.train(texts, vocab_size, kind, jamo, separator))
 
     @classmethod
     def load(cls, path):
-        """The tokenizer saved at `path`; raises `InputError` if it is missing or no SentencePiece model."""
+        """The tokenizer of a file: a SentencePiece model, or a `.subwords` vocabulary of tensorflow-datasets.
+
+        Raises:
+            InputError: If the file is missing or neither of them.
+        """
         try:
-            return cls(pathlib.Path(path).read_bytes())
+            data = pathlib.Path(path).read_bytes()
+            return cls(Subwords(data) if data.startswith(HEADER) else SentencePieces(data))
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from error
         except RuntimeError as error:
-            raise InputError(f"{path}: not a SentencePiece model, or damaged") from error
+            raise InputError(f"{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged") from error
 
     def save(self, path):
-        """Writes the SentencePiece model, which any SentencePiece program can read."""
+        """Writes the vocabulary's file, which SentencePiece, or tensorflow-datasets, can read too."""
         pathlib.Path(path).write_bytes(self.model)
 
     def encode(self, text):
         """Token ids of a text, without start and end: a list; of a list of texts: a list of lists."""
         if isinstance(text, str):
-            return self._pieces.encode(normalize(text))
-        return self._pieces.encode([normalize(one) for one in text], num_threads=1)
+            return self.encode([text])[0]
+        return self.vocabulary.encode([self.normal_form(one) for one in text])
 
     def decode(self, ids):
         """The text of a sequence of token ids, or the texts of a list of sequences; padding, start and end vanish."""
-        ids = [[int(i) for i in row] if hasattr(row, "__len__") else int(row) for row in ids]
-        return self._pieces.decode(ids) if ids else ""
+        rows = [[int(i) for i in row] if hasattr(row, "__len__") else int(row) for row in ids]
+        if not rows:
+            return ""
+        return self.vocabulary.decode(rows) if isinstance(rows[0], list) else self.vocabulary.decode([rows])[0]
+
+    def normal_form(self, text):
+        """What `decode(encode(text))` gives back, but for what is unknown."""
+        return self.vocabulary.normal_form(text)
 
     def pieces(self, text):
-        """The pieces a text falls into, in which '▁' stands for a space."""
-        return self._pieces.encode(normalize(text), out_type=str)
+        """The pieces a text falls into, in which '▁' (SentencePiece) or '_' (.subwords) stands for a space."""
+        return self.vocabulary.pieces(self.normal_form(text))
 
-    def unknown_characters(self, text):
-        """The characters of a text that no piece covers, each once, in order of appearance."""
-        return [c for c in dict.fromkeys(normalize(text)) if any(map(self._is_unknown, self._pieces.encode(c)))]
+    def unknown(self, text):
+        """The characters of a text that no piece covers (of kind "word", the words), each once, in their order."""
+        units = dict.fromkeys(self.vocabulary.units(self.normal_form(text)))
+        return [unit for unit in units if any(map(self.vocabulary.spells, self.encode(unit)))]
 
     def knows_nothing_of(self, text):
-        """Whether a text has characters and the tokenizer covers none of them."""
-        characters = set(normalize(text)) - {" "}
-        return bool(characters) and len(self.unknown_characters(text)) == len(characters)
-
-    def _is_unknown(self, token_id):
-        return self._pieces.is_byte(token_id) or self._pieces.is_unknown(token_id)
+        """Whether a text has characters (of kind "word", words) and the tokenizer covers none of them."""
+        units = set(self.vocabulary.units(self.normal_form(text))) - {" "}
+        return bool(units) and len(self.unknown(text)) == len(units)

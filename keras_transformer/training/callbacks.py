@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from keras_transformer.run import METRICS
 from keras_transformer.storage import write_atomically
-from keras_transformer.text.normalize import normalize
 from keras_transformer.training.checkpoint import restore, save_checkpoint
 
 SCORE = "val_bits_per_char"
@@ -74,8 +73,7 @@ class BitsPerCharacter(keras.callbacks.Callback):
 
     def __init__(self, validation):
         super().__init__()
-        characters = sum(map(len, map(normalize, validation.pairs["answer"])))
-        self.tokens_per_character = validation.tokens / characters
+        self.tokens_per_character = validation.tokens / validation.characters
 
     def on_epoch_end(self, epoch, logs=None):
         logs[SCORE] = self.score(logs["val_loss"])

@@ -7,10 +7,7 @@ import math
 
 import numpy as np
 
-from keras_transformer.data.corpus import check_pairs, load_pairs
-from keras_transformer.data.encoding import encode_pairs
-from keras_transformer.data.packing import PackedRows
-from keras_transformer.data.split import split_pairs
+from keras_transformer.data.parts import Corpus
 from keras_transformer.errors import InputError
 from keras_transformer.models.packed import packed
 from keras_transformer.storage import load_tensors
@@ -20,14 +17,14 @@ from keras_transformer.training.device import find_devices
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.precision import choose_precision, precision
-from keras_transformer.training.trainer import open_run
+from keras_transformer.training.trainer import open_run, packed_rows
 
 
-def average_epochs(pairs_or_path, run_dir, last=None, best=None, keep=False):
+def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
     """Averages the weights of epochs that the run has kept (setting `keep_epochs`), and validates the average.
 
     Args:
-        pairs_or_path: The run's corpus, as `train` takes it.
+        corpus: The run's corpus, as `train` takes it.
         run_dir: The run folder.
         last: How many epochs, from the last backwards; or
         best: how many, from the best by the run's monitor on.
@@ -42,15 +39,15 @@ def average_epochs(pairs_or_path, run_dir, last=None, best=None, keep=False):
     """
     if (last is None) == (best is None):
         raise InputError("name either how many of the last epochs to average, or how many of the best")
-    pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
-    run = open_run(run_dir, pairs, None)
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+    run = open_run(run_dir, corpus.survey(), None)
     paths = choose(run, last, best)
     with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
         model = run.build_model()
     weights = mean_weights(run, list(paths.values()))
     for variable in model.weights:
         variable.assign(weights[variable.path])
-    average = {"epochs": sorted(paths), **validate(run, model, split_pairs(pairs)["validation"])}
+    average = {"epochs": sorted(paths), **validate(run, model, corpus)}
     if keep:
         run.save_weights(weights, average)
     return {**average, "best": best_row(load_checkpoint(run)[2], run.config.monitor)}
@@ -79,10 +76,9 @@ def mean_weights(run, paths):
     return {name: np.asarray(value / len(paths), "float32") for name, value in total.items()}
 
 
-def validate(run, model, pairs):
+def validate(run, model, corpus):
     """The scores of a model on the validation pairs, under the names that they have in `metrics.csv`."""
-    encoded = encode_pairs(pairs, run.tokenizer, run.config.max_length)
-    rows = PackedRows(encoded, run.config.batch_size, shuffle=False)
+    [rows] = packed_rows(corpus, (run.tokenizer, run.target_tokenizer), run.config, ["validation"])
     joined = packed(model)
     joined.compile(loss=TokenLoss(1), metrics=[TokenAccuracy(), Perplexity()])
     scores = joined.evaluate(rows.epochs(), verbose=0, return_dict=True)
@@ -91,5 +87,5 @@ def validate(run, model, pairs):
         "val_loss": loss,
         "val_perplexity": scores["perplexity"],
         "val_accuracy": scores["accuracy"],
-        SCORE: BitsPerCharacter(encoded).score(loss),
+        SCORE: BitsPerCharacter(rows.encoded).score(loss),
     }

@@ -3,16 +3,19 @@
 from keras_transformer.errors import InputError
 from keras_transformer.run import Run
 
-SIZES = ("vocab_size", "num_layers", "d_model", "num_heads", "dff", "tie_embeddings")
-"""What the weights fix."""
+KEPT = (
+    "tokenizer", "target_tokenizer", "jamo", "turns",
+    "vocab_size", "num_layers", "d_model", "num_heads", "dff", "tie_embeddings",
+)  # fmt: skip
+"""What tokenizers and weights fix."""
 
 
 def check_parent(parent, config):
     """Raises `InputError` if a run of that `Config` cannot start from the `Run` parent."""
-    for name in SIZES:
+    for name in KEPT:
         theirs, ours = getattr(parent.config, name), getattr(config, name)
         if theirs != ours:
-            raise InputError(f"{parent.path}: has {name} {theirs}, not {ours}; a run from it keeps its sizes")
+            raise InputError(f"{parent.path}: has {name} {theirs}, not {ours}; a run from it keeps that")
     parent.best_weights()
 
 

@@ -1,5 +1,6 @@
 """Training a run folder: from a corpus to weights, resumable."""
 
+import contextlib
 import os
 import shlex
 import sys
@@ -8,16 +9,14 @@ import keras
 import numpy as np
 
 from keras_transformer.config import Config
-from keras_transformer.data.corpus import check_pairs, fingerprint, load_pairs
-from keras_transformer.data.encoding import encode_pairs
+from keras_transformer.data.encoding import PairEncoder
 from keras_transformer.data.packing import PackedRows
-from keras_transformer.data.split import split_pairs
+from keras_transformer.data.parts import Corpus
 from keras_transformer.errors import InputError
 from keras_transformer.lock import locked
 from keras_transformer.models.packed import packed
 from keras_transformer.run import LOGS, SUMMARY, Run
 from keras_transformer.storage import remove_leftovers, write_json
-from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
@@ -28,24 +27,27 @@ from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.schedule import make_schedule
+from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
 
+PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
 FREE_TO_CHANGE = ("epochs", "patience", "monitor", "checkpoint_minutes")  # Others would make it another training.
 
 
-def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
+def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None):
     """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
 
     Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on, as it does after
     a training that was killed.
 
     Args:
-        pairs_or_path: DataFrame with the columns "question" and "answer", or what `load_pairs` reads.
+        corpus: DataFrame with the columns "question" and "answer", or what `load_pairs` reads, or a folder of such; or
+            a `Corpus`, which can say more of it.
         run_dir: The run folder, new or of the same training.
         config: The `Config`; by default that of the run folder, or for a new one that of `from_run`, or `Config()`.
-        from_run: Folder of a run to start from: its tokenizer and sizes are kept, its best weights are the first ones;
+        from_run: Folder of a run to start from: its tokenizers and sizes are kept, its best weights are the first ones;
             optimizer and schedule begin anew.
-        source: Where a DataFrame came from, for `config.toml`: its keys "corpus" (a list of paths), "question",
-            "answer" and "encoding".
+        tokenizer: File of a tokenizer, as `Tokenizer.load` reads it; None to learn one as `config` says.
+        target_tokenizer: File of the answers' own tokenizer, likewise.
 
     Returns:
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
@@ -55,25 +57,26 @@ def train(pairs_or_path, run_dir, config=None, from_run=None, source=None):
         DiskFull: If there is no room to save; what was saved before is intact.
         TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
     """
-    pairs = check_pairs(pairs_or_path) if hasattr(pairs_or_path, "columns") else load_pairs(pairs_or_path)
-    parts = split_pairs(pairs)
-    check_parts(parts)
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+    survey = corpus.survey()
+    files = {"tokenizer_file": tokenizer, "target_tokenizer_file": target_tokenizer}
     parent = Run(from_run) if from_run else None
-    run = open_run(run_dir, pairs, config, parent) if Run.exists(run_dir) else None
+    run = open_run(run_dir, survey, config, parent) if Run.exists(run_dir) else None
     known = run or parent
+    if known:
+        check_tokenizers(known, **files)
     config = config or (known.config if known else Config())
     if parent:
         check_parent(parent, config)
-    tokenizer = known.tokenizer if known else train_tokenizer(parts["train"], config)
-    training = packed_rows(parts["train"], tokenizer, config)
-    validation = packed_rows(parts["validation"], tokenizer, config, shuffle=False)
+    tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
+    training, validation = packed_rows(corpus, tokenizers, config)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     Run.make_folder(run_dir)
     with locked(run_dir):
         remove_leftovers(run_dir)
         if run is None:
-            corpus = about_corpus(source or source_of(pairs_or_path), pairs, parts)
-            run = Run.create(run_dir, config, tokenizer, corpus, parent)
+            about = about_corpus({**corpus.source, **files}, survey)
+            run = Run.create(run_dir, config, tokenizers[0], about, parent, tokenizers[1])
         run.change_config(config)
         summary = fit(run, training, validation)
     print(farewell(run, summary))
@@ -157,10 +160,21 @@ def shows_progress(stream):
     return "ipykernel" in sys.modules or (hasattr(stream, "isatty") and stream.isatty())
 
 
-def packed_rows(pairs, tokenizer, config, shuffle=True):
-    """The batches of a part of the corpus."""
-    encoded = encode_pairs(pairs, tokenizer, config.max_length)
-    return PackedRows(encoded, config.batch_size, config.batch_tokens, shuffle, config.seed)
+def packed_rows(corpus, tokenizers, config, names=("train", "validation")):
+    """The batches of parts of the corpus, which is read once for all of them."""
+    with contextlib.ExitStack() as files:
+        encoders = {
+            name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
+            for name in names
+        }
+        for parts in corpus.parts():
+            for name in encoders.keys() & parts.keys():
+                encoders[name].add(parts[name])
+        encoded = {name: encoder.finish() for name, encoder in encoders.items()}
+    return [
+        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed)
+        for name in names
+    ]
 
 
 def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32"):
@@ -174,33 +188,35 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     loss = TokenLoss(tokens_per_batch, config.label_smoothing)
     model.compile(optimizer, loss, metrics=[TokenAccuracy(), Perplexity()])
     # Keras lists its metrics at the first batch; a checkpoint in the middle of an epoch needs them before it.
-    vocab_size = run.tokenizer.vocab_size
+    vocab_size = run.target_tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
     return model
 
 
-def train_tokenizer(pairs, config):
-    """The tokenizer of a new run; only training pairs may shape it."""
-    return Tokenizer.train([*pairs["question"], *pairs["answer"]], config.vocab_size)
-
-
-def about_corpus(source, pairs, parts):
+def about_corpus(source, survey):
     """What a run folder notes of its corpus."""
-    # A file name that is no UTF-8 cannot be written down; it has question marks then.
-    paths = [os.path.abspath(path).encode("utf-8", "replace").decode("utf-8") for path in source.get("corpus", ())]
-    name = " ".join(os.path.basename(path) for path in paths) or "pairs"
-    source = {**source, "corpus": paths or None}
-    sizes = {name: len(part) for name, part in parts.items()}
-    return {"name": name, "source": source, "fingerprint": fingerprint(pairs), "pairs": len(pairs), **sizes}
+    source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
+    name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"
+    pairs = sum(survey.sizes.values())
+    return {"name": name, "source": source, "fingerprint": survey.fingerprint, "pairs": pairs, **survey.sizes}
 
 
-def open_run(run_dir, pairs, config, parent=None):
+def absolute(paths):
+    """Paths, or one, as they can be written down: absolute, and with question marks where they are no UTF-8."""
+    if paths is None:
+        return None
+    if isinstance(paths, list):
+        return list(map(absolute, paths))
+    return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
+
+
+def open_run(run_dir, survey, config, parent=None):
     """The run folder to go on with, if it is of the same corpus and settings."""
     run = Run(run_dir)
-    if run.corpus["fingerprint"] != fingerprint(pairs):
+    if run.corpus["fingerprint"] != survey.fingerprint:
         raise InputError(
-            f"{run_dir}: was trained on another corpus ({run.corpus['pairs']} pairs, these are {len(pairs)}); "
-            "name another run folder"
+            f"{run_dir}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
+            f"{sum(survey.sizes.values())}); name another run folder"
         )
     old, new = run.config.to_dict(), (config or run.config).to_dict()
     for name in old:
@@ -223,24 +239,6 @@ def check_monitor(run, monitor):
             f"{run.path}: by {monitor} epoch {best['epoch']} is best, but the weights kept are those of epoch "
             f"{kept['epoch']}, best by {run.config.monitor}; name another run folder"
         )
-
-
-def check_parts(parts):
-    """Raises `InputError` if the split leaves a part of the training with nothing."""
-    for name in ("train", "validation"):
-        if parts[name].empty:
-            total = sum(map(len, parts.values()))
-            raise InputError(
-                f"the corpus is too small: of its {total} pairs the split gives none to {name}; "
-                "about 100 different questions are needed at least"
-            )
-
-
-def source_of(pairs_or_path):
-    """Where pairs came from: nothing if they were made in memory."""
-    if hasattr(pairs_or_path, "columns"):
-        return {}
-    return {"corpus": [pairs_or_path] if isinstance(pairs_or_path, (str, os.PathLike)) else list(pairs_or_path)}
 
 
 def best_scores(rows, monitor):

@@ -38,7 +38,7 @@ def test_a_conversation(terminal):
     terminal.send(UP + UP + UP + "\r")  # Back over "hello" and "/again".
     terminal.expect("좋은 꿈 꾸세요.")
     terminal.send("漢字\r")
-    terminal.expect("I never met any of these characters: 漢 字")
+    terminal.expect("I never met any of these: 漢 字")
     terminal.send("/help\r")
     terminal.expect("/again      answer the last question once more")
     terminal.send("/sing\r")

@@ -106,7 +106,7 @@ def test_chat_without_a_terminal_answers_line_by_line_and_nothing_else(small_run
     assert process.returncode == 0
     first, blank, second, honest = process.stdout.decode().splitlines()
     assert (first, blank, second) == ("반가워요!", "", "See you soon!")
-    assert honest == "I never met any of these characters: 漢 字  (모두 처음 보는 글자예요)"
+    assert honest == "I never met any of these: 漢 字  (모두 처음 보는 글자예요)"
 
 
 def test_text_that_is_not_utf8_is_named_by_its_line(small_run):
@@ -293,3 +293,12 @@ def test_every_command_has_help_with_an_example(command):
     process = call(*command, "--help")
     assert process.returncode == 0
     assert "keras-transformer train" in process.stdout.decode() or "Example:" in process.stdout.decode()
+
+
+def test_tokenize_shows_pieces_and_ids_and_names_what_is_unknown(small_run):
+    process = call("tokenize", small_run, "안녕 漢")
+    pieces, ids = (line.split("\t") for line in process.stdout.decode().splitlines())
+    assert "".join(pieces).startswith("▁안녕▁<0x") and len(pieces) == len(ids)
+    assert process.stderr.decode() == "unknown to this run: 漢\n"
+    found = json.loads(call("tokenize", small_run, "--json", stdin="안녕 漢\n".encode()).stdout)
+    assert found == {"text": "안녕 漢", "pieces": pieces, "ids": list(map(int, ids)), "unknown": ["漢"]}

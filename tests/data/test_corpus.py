@@ -1,17 +1,15 @@
 """Reading corpora: what is understood, what is left out and named, and what is refused with advice."""
 
 import csv
-import hashlib
 import pathlib
 import time
 import warnings
 
-import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_transformer.data.corpus import CorpusWarning, fingerprint, load_pairs
+from keras_transformer.data.corpus import CorpusWarning, load_pairs
 from keras_transformer.errors import InputError
 
 REAL_CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpora" / "chatbot_ko" / "ChatbotData.csv"
@@ -346,34 +344,6 @@ def test_one_name_alone(tmp_path, names):
     assert refusal(write(tmp_path, "a.csv", "Q,A\n안녕?,네\n"), **names) == (
         "give both --question and --answer, or neither"
     )
-
-
-# The fingerprint
-
-
-def frame(*pairs):
-    return pandas.DataFrame(pairs, columns=["question", "answer"])
-
-
-def test_fingerprint():
-    pairs = frame(("안녕?", "네"), ("hi", "hello"))
-    assert fingerprint(pairs) == hashlib.sha256("3:안녕?1:네2:hi5:hello".encode()).hexdigest()
-    assert fingerprint(pairs.set_index(pandas.Index([7, 3]))) == fingerprint(pairs)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        frame(("hi", "hello"), ("안녕?", "네")),
-        frame(("안녕?", "네")),
-        frame(("안녕", "?네"), ("hi", "hello")),
-        frame(("안녕?", "네hi"), ("", "hello")),
-        frame(("안녕?", "네"), ("hi", "Hello")),
-    ],
-    ids=["order", "fewer", "moved in a pair", "moved between pairs", "letter"],
-)
-def test_fingerprint_differs(other):
-    assert fingerprint(other) != fingerprint(frame(("안녕?", "네"), ("hi", "hello")))
 
 
 # The published corpus

@@ -1,4 +1,5 @@
 import pathlib
+import types
 
 import pandas as pd
 import pytest
@@ -6,7 +7,7 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 pytest.importorskip("tensorflow_text", reason="tensorflow-text is not installed here")
 
-from keras_transformer import Tokenizer  # noqa: E402
+from keras_transformer import InputError, Tokenizer  # noqa: E402
 from keras_transformer.text.in_graph import InGraphTokenizer  # noqa: E402
 from keras_transformer.text.normalize import normalize  # noqa: E402
 
@@ -20,9 +21,14 @@ def texts():
     return [*frame["question"], *frame["answer"], *ODD]
 
 
-@pytest.fixture(scope="module")
-def tokenizer(texts):
-    return Tokenizer.train(texts, vocab_size=3000)
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("sentencepiece", False), ("sentencepiece", True), ("bpe", False), ("character", True), ("word", False),
+    ],
+)  # fmt: skip
+def tokenizer(request, texts):
+    return Tokenizer.train(texts, 6000, *request.param)
 
 
 def test_the_graph_gives_the_same_ids(tokenizer, texts):
@@ -40,3 +46,8 @@ def test_padding_start_and_end_vanish(tokenizer):
     ids = tokenizer.encode("안녕")
     padded = tf.constant([[2, *ids, 3, 0, 0]], tf.int32)
     assert InGraphTokenizer(tokenizer).decode(padded).numpy()[0].decode() == "안녕"
+
+
+def test_a_vocabulary_of_subwords_is_refused():
+    with pytest.raises(InputError, match=r"\.subwords .* has no operation"):
+        InGraphTokenizer(types.SimpleNamespace(ending=".subwords"))

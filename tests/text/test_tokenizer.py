@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from keras_transformer import InputError, Tokenizer
+from keras_transformer.config import TOKENIZERS
 from keras_transformer.text.normalize import normalize
+from keras_transformer.text.tokenizer import KINDS
 
 ROOT = pathlib.Path(__file__).parents[2]
 KOREAN = ROOT.parent / "shared/corpora/chatbot_ko/ChatbotData.csv"
@@ -64,7 +66,7 @@ def test_padding_start_and_end_vanish_in_decoding(tokenizer):
 
 
 def test_unknown_characters_are_named(tokenizer):
-    assert tokenizer.unknown_characters("안녕 漢字 漢") == ["漢", "字"]
+    assert tokenizer.unknown("안녕 漢字 漢") == ["漢", "字"]
     assert tokenizer.knows_nothing_of("漢字 ꙮ")
     assert not tokenizer.knows_nothing_of("안녕 漢字")
     assert not tokenizer.knows_nothing_of("  ")
@@ -97,21 +99,98 @@ def test_too_small_a_vocabulary_says_what_is_needed():
 
 
 def test_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="no tokenizer of kind 'words'"):
+    with pytest.raises(InputError, match="no tokenizer of kind 'words'; there are 'sentencepiece', 'unigram', 'bpe'"):
         Tokenizer.train(["a"], kind="words")
+
+
+# The kinds
+
+SENTENCES = ["가나 다라", "가 나다", "hello 가나"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "jamo", "pieces"),
+    [
+        ("word", False, ["▁가나", "▁다라"]),
+        ("character", False, list("가나▁다라")),
+        ("character", True, list("ᄀ\u1161ᄂ\u1161▁ᄃ\u1161ᄅ\u1161")),
+        ("word", True, ["▁ᄀ\u1161ᄂ\u1161", "▁ᄃ\u1161ᄅ\u1161"]),
+    ],
+)
+def test_pieces_of_the_closed_kinds(kind, jamo, pieces):
+    assert Tokenizer.train(SENTENCES, kind=kind, jamo=jamo).pieces("가나 다라") == pieces
+
+
+def test_bpe_joins_the_most_frequent_pair_first():
+    tokenizer = Tokenizer.train(["ab ab ab cd"] * 9, vocab_size=4 + 256 + 5 + 2, kind="bpe")
+    assert tokenizer.pieces("ab cd") == ["▁ab", "▁", "c", "d"]
+
+
+def test_unigram_is_another_name_of_sentencepiece():
+    assert Tokenizer.train(TEXTS, 400, "unigram").model == Tokenizer.train(TEXTS, 400).model
+
+
+def test_the_kinds_of_settings_and_tokenizers_are_the_same():
+    assert KINDS == TOKENIZERS
+
+
+@pytest.mark.parametrize("jamo", [False, True])
+@pytest.mark.parametrize("kind", ["sentencepiece", "bpe", "character", "word"])
+def test_each_kind_gives_back_what_it_learned_from(kind, jamo):
+    texts = [
+        *TEXTS,
+        "쀍뛟 뷁",
+        "ㅋㅋㅋ ㅠㅠ",
+        "👩‍👩‍👧‍👦 🏳️‍🌈",
+        "English, 日本語 и русский",
+        "zero\u200bwidth \u200e marks",
+        "café",
+    ]
+    tokenizer = Tokenizer.train(texts, 600, kind, jamo)
+    assert [tokenizer.decode(ids) for ids in tokenizer.encode(texts)] == texts
+    decomposed = [unicodedata.normalize("NFD", text) for text in texts]
+    assert tokenizer.encode(decomposed) == tokenizer.encode(texts)
+
+
+@pytest.mark.parametrize("kind", ["sentencepiece", "bpe"])
+def test_letters_spell_a_syllable_never_met(kind):
+    tokenizer = Tokenizer.train(["밝은 바다 북"] * 9, 300, kind, jamo=True)
+    assert tokenizer.unknown("붉은 漢") == ["漢"]
+    assert tokenizer.decode(tokenizer.encode("붉은 漢")) == "붉은 漢"
+
+
+def test_a_closed_kind_names_what_it_does_not_know():
+    characters, words = (Tokenizer.train(["가나 다"], kind=kind) for kind in ("character", "word"))
+    assert characters.unknown("가 라 다") == ["라"] and words.unknown("가나 가 다") == ["가"]
+    assert words.knows_nothing_of("라마 나") and not words.knows_nothing_of("라마 다")
+    assert words.encode("가") == [words.unk_id]
+
+
+def test_what_does_not_fit_into_a_closed_vocabulary_is_counted():
+    with pytest.warns(UserWarning, match=r"word tokenizer of 6 ids leaves 50\.0 % of the text unknown"):
+        Tokenizer.train(["가", "나", "다", "라"], 6, "word")
+
+
+def test_a_separator_has_an_id_where_it_is_asked_for():
+    assert Tokenizer.train(TEXTS, 400, separator=True).separator_id == 4
+    assert Tokenizer.train(TEXTS, 400).separator_id is None
 
 
 def test_loading_names_the_file_that_is_missing_or_damaged(tmp_path):
     with pytest.raises(InputError, match=r"none\.model: No such file"):
         Tokenizer.load(tmp_path / "none.model")
     (tmp_path / "bad.model").write_bytes(b"not a model")
-    with pytest.raises(InputError, match=r"bad\.model: not a SentencePiece model"):
+    with pytest.raises(InputError, match=r"bad\.model: neither a SentencePiece model nor"):
         Tokenizer.load(tmp_path / "bad.model")
 
 
 @pytest.mark.skipif(not KOREAN.exists(), reason="the Korean chatbot corpus is not beside the repository")
-def test_the_whole_korean_corpus_survives():
+@pytest.mark.parametrize("jamo", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "vocab_size"), [("sentencepiece", 8192), ("bpe", 8192), ("character", 2000), ("word", 30000)]
+)
+def test_the_whole_korean_corpus_survives(kind, vocab_size, jamo):
     frame = pd.read_csv(KOREAN)
     texts = [*frame["Q"], *frame["A"]]
-    tokenizer = Tokenizer.train(texts, vocab_size=8192)
+    tokenizer = Tokenizer.train(texts, vocab_size, kind, jamo)
     assert [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != normalize(text)] == []

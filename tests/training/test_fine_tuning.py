@@ -65,7 +65,7 @@ def test_the_same_call_goes_on_with_or_without_an_epoch_done(parent, tmp_path, f
 
 
 def test_other_sizes_are_refused_before_anything_is_made(parent, tmp_path):
-    with pytest.raises(InputError, match="부모: has d_model 16, not 32; a run from it keeps its sizes"):
+    with pytest.raises(InputError, match="부모: has d_model 16, not 32; a run from it keeps that"):
         train(corpus("ask"), tmp_path / "run", TINY.replace(d_model=32), from_run=parent)
     assert not (tmp_path / "run").exists()
 

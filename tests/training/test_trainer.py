@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keras_transformer import Config, CorpusWarning, InputError, Run, TrainingDiverged, train
+from keras_transformer import Chatbot, Config, CorpusWarning, InputError, Run, Tokenizer, TrainingDiverged, train
+from keras_transformer.data.parts import Corpus
 from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.trainer import about_corpus, compiled_model
@@ -266,12 +267,11 @@ def test_a_corpus_without_validation_questions_is_refused(tmp_path):
 
 
 def test_where_the_corpus_is_can_always_be_written_down(pairs):
-    about = about_corpus(
-        {"corpus": ["/말뭉치/대화.csv", "/d/\udcff.csv"], "encoding": "cp949"}, pairs, {"train": pairs}
-    )
+    survey = Corpus(pairs).survey()
+    about = about_corpus({"corpus": ["/말뭉치/대화.csv", "/d/\udcff.csv"], "encoding": "cp949"}, survey)
     assert about["name"] == "대화.csv ?.csv"
     assert about["source"] == {"corpus": ["/말뭉치/대화.csv", "/d/?.csv"], "encoding": "cp949"}
-    assert about_corpus({}, pairs, {"train": pairs})["name"] == "pairs"
+    assert about_corpus({}, survey)["name"] == "pairs"
 
 
 def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
@@ -279,3 +279,34 @@ def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
     with pytest.raises(InputError, match="holds other files"):
         train(pairs, tmp_path, TINY)
     assert [path.name for path in pathlib.Path(tmp_path).iterdir()] == ["notes.txt"]
+
+
+def test_a_run_with_tokenizers_of_questions_and_answers_answers_by_the_second(tmp_path):
+    pairs = pd.DataFrame({"question": [f"ab {i}" for i in range(160)], "answer": ["ʃ j ɛ̃"] * 160})
+    config = TINY.replace(tokenizer="character", target_tokenizer="word", epochs=25, warmup_steps=20, jamo=True)
+    train(pairs, tmp_path / "run", config)
+    run = Run(tmp_path / "run")
+    assert run.target_tokenizer.vocab_size == 4 + 3 and run.tokenizer.vocab_size == 4 + 2 + 1 + 10
+    assert sorted(path.name for path in run.path.glob("*.model")) == ["target_tokenizer.model", "tokenizer.model"]
+    assert Chatbot.load(run.path).reply("ab 7") == "ʃ j ɛ̃"
+    assert train(pairs, tmp_path / "run")["epochs"] == 25
+
+
+def test_a_run_takes_a_tokenizer_from_a_file_and_goes_on_with_no_other(pairs, tmp_path):
+    for name, texts in (("one", ["질문 대답 하나 two 0123456789"]), ("other", ["abc"])):
+        Tokenizer.train(texts, kind="character").save(tmp_path / name)
+    train(pairs, tmp_path / "run", TINY.replace(epochs=1), tokenizer=tmp_path / "one")
+    assert Run(tmp_path / "run").tokenizer.model == (tmp_path / "one").read_bytes()
+    assert f'tokenizer_file = "{tmp_path}/one"' in (tmp_path / "run/config.toml").read_text("utf-8")
+    with pytest.raises(InputError, match=r"run: has another tokenizer than .*other; name another run folder"):
+        train(pairs, tmp_path / "run", tokenizer=tmp_path / "other")
+
+
+def test_training_from_shards_equals_training_from_one_file(pairs, tmp_path):
+    (tmp_path / "shards").mkdir()
+    for i in range(4):
+        pairs[40 * i : 40 * (i + 1)].to_csv(tmp_path / f"shards/{i}.csv", index=False)
+    train(tmp_path / "shards", tmp_path / "sharded", TINY.replace(epochs=1))
+    train(pairs, tmp_path / "whole", TINY.replace(epochs=1))
+    for ours, theirs in zip(weights_of(tmp_path / "sharded"), weights_of(tmp_path / "whole")):
+        np.testing.assert_array_equal(ours, theirs)

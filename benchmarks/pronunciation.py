@@ -1,0 +1,115 @@
+"""How many words does a trained run pronounce wrong?
+
+    python -m benchmarks.pronunciation FOLDER [--languages fre hun] [--seeds 0 1 2] [--beam 5]
+
+FOLDER holds the files of the SIGMORPHON 2020 shared task 1 (`fre_train.tsv`, `fre_dev.tsv`, `fre_test.tsv`, …): a word
+and its phones in each row. Each run is trained by the command line on the training file, with the settings of
+`pronunciation.toml`; which of its epochs is best is told by the dev file. It then answers the words alone, never seeing
+a phone. A word is wrong unless all its phones are right.
+"""
+
+import csv
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+from benchmarks import ours
+from benchmarks.command import at_least, folder, make_parser, provenance, say, start
+from benchmarks.programs import Failed, run_program
+from benchmarks.results import publish, table
+from keras_transformer import InputError
+
+NAME = "pronunciation"
+SETTINGS = pathlib.Path(__file__).with_name("pronunciation.toml")
+
+PUBLISHED = {"fre": ("French", 6.89, 6.00), "hun": ("Hungarian", 5.33, 4.67)}
+"""Names, and test word error rates in % of Transformers: Gorman et al. 2020, Table 2; Ryan & Hulden 2020, Table 2."""
+
+
+def read_words(path):
+    """The words of a file and their phones, two lists."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def train(files, language, seed, run):
+    """Trains a run by the command line; returns the seconds that it took."""
+    corpus, validation = (files / f"{language}_{part}.tsv" for part in ("train", "dev"))
+    command = [*ours.PROGRAM, "train", corpus, "--validation", validation, "--run", run]
+    return run_program([*command, "--config", SETTINGS, "--seed", str(seed)]).check().seconds
+
+
+def word_error_rate(run, path, beam):
+    """Word error rate in % of a run on the words of a file, which it answers by the command line."""
+    words, phones = read_words(path)
+    command = [*ours.PROGRAM, "answer", str(run), "--beam", str(beam)]
+    process = subprocess.run(
+        command, input="\n".join(words), capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    if process.returncode:
+        raise Failed(process.stderr.strip().splitlines()[-1])
+    return 100 * statistics.fmean(
+        said != right for said, right in zip(process.stdout.splitlines(), phones, strict=True)
+    )
+
+
+def measure(files, language, seed, beam):
+    """Trains with one seed.
+
+    Returns:
+        Word error rates in % of dev and test, and the seconds of training.
+    """
+    with tempfile.TemporaryDirectory() as kept:
+        run = pathlib.Path(kept) / "run"
+        seconds = train(files, language, seed, run)
+        rates = [word_error_rate(run, files / f"{language}_{part}.tsv", beam) for part in ("dev", "test")]
+    return *rates, seconds
+
+
+def report(found):
+    """The paragraphs of the results.
+
+    Args:
+        found: For each language what `measure` returned, for each seed.
+    """
+    header = ["language", "test, mean", "each seed", "dev, mean", "Gorman et al. 2020", "Ryan & Hulden 2020", "minutes"]
+    rows = []
+    for language, seeds in found.items():
+        name, gorman, ryan = PUBLISHED[language]
+        dev, test, seconds = zip(*seeds, strict=True)
+        each = ", ".join(f"{rate:.2f}" for rate in test)
+        slowest = f"{max(seconds) / 60:.0f}"
+        means = f"{statistics.fmean(test):.2f}", each, f"{statistics.fmean(dev):.2f}"
+        rows.append([name, *means, f"{gorman:.2f}", f"{ryan:.2f}", slowest])
+    how = (
+        "Word error rate in %, a word being wrong unless all its phones are right; the minutes are those of the "
+        "slowest training. The published rates are of the same files."
+    )
+    settings = f"```toml\n{SETTINGS.read_text('utf-8').strip()}\n```"
+    return [how, table(header, rows), "The settings, `benchmarks/pronunciation.toml`:", settings]
+
+
+def main(arguments=None):
+    parser = make_parser(__doc__, NAME)
+    parser.add_argument("files", type=folder, metavar="FOLDER", help="the folder with the shared task's files")
+    parser.add_argument("--languages", choices=PUBLISHED, nargs="+", default=list(PUBLISHED), help="default: both")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
+    parser.add_argument("--beam", type=at_least(1), default=5, metavar="N", help="default: 5")
+    options = parser.parse_args(arguments)
+    found = {}
+    for language in options.languages:
+        found[language] = []
+        for seed in options.seeds:
+            say(f"{language}, seed {seed} …")
+            found[language].append(measure(options.files, language, seed, options.beam))
+            say("  dev {:.2f} %, test {:.2f} %, {:.0f} s".format(*found[language][-1]))
+    publish(options.results, NAME, "Pronunciation of words", [provenance(NAME, arguments), *report(found)])
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,183 @@
+"""A corpus as a training reads it: in parts, and a file at a time, so that it may be larger than memory."""
+
+import dataclasses
+import functools
+import hashlib
+import os
+import pathlib
+import re
+import warnings
+
+import numpy as np
+import pandas
+
+from keras_transformer.data.corpus import ENDINGS, CorpusWarning, check_pairs, load_pairs
+from keras_transformer.data.split import PARTS, split_pairs
+from keras_transformer.errors import InputError
+
+PART_NAMES = {
+    "train": "train", "training": "train",
+    "validation": "validation", "valid": "validation", "val": "validation", "dev": "validation",
+    "test": "test",
+}  # fmt: skip
+"""Words in the names of a folder's files that say which part a file is."""
+
+SAMPLE = 250_000  # Training pairs at most that a tokenizer learns from: more would cost memory and change nothing.
+
+
+@dataclasses.dataclass(frozen=True)
+class Survey:
+    """What reading a corpus once tells.
+
+    Attributes:
+        fingerprint: A SHA-256 in hex that tells one corpus from another: it changes with any text, with the pairs'
+            order, and with the part a file is.
+        sizes: The number of pairs of each of `PARTS`.
+        sample: DataFrame of training pairs for a tokenizer to learn from: all, or `SAMPLE` of them drawn evenly.
+    """
+
+    fingerprint: str
+    sizes: dict
+    sample: pandas.DataFrame
+
+
+class Corpus:
+    """Pairs, and where they come from.
+
+    A folder's files, in the order of their names, are shards, of which only one is in memory at a time. They are parts
+    of their own where their names say so (`train-01.csv`, `fre_dev.tsv`); all else is parted by the frozen split.
+
+    Args:
+        source: DataFrame with the columns "question" and "answer"; or what `load_pairs` reads; or a folder of such.
+        question: Name of the column of questions, for `load_pairs`.
+        answer: Name of the column of answers, likewise.
+        encoding: Encoding of the files.
+        validation: The like of `source` to validate with; all of `source` is for training then.
+
+    Attributes:
+        source: The keys of `config.toml` that say where the corpus is, a dictionary.
+
+    Raises:
+        InputError: If there is no such file, or the parts cannot be told.
+    """
+
+    def __init__(self, source, question=None, answer=None, encoding="utf-8", validation=None):
+        reading = {"question": question, "answer": answer, "encoding": encoding}
+        self.source = {"corpus": paths_of(source), "validation": paths_of(validation), **reading}
+        self._shards = shards_of(source, reading)
+        if validation is not None:
+            self._shards = [("train", read) for _, read in self._shards]
+            self._shards += [("validation", read) for _, read in shards_of(validation, reading)]
+        if len(self._shards) == 1:
+            [(name, read)] = self._shards
+            self._shards = [(name, functools.cache(read))]
+
+    @classmethod
+    def found_at(cls, source):
+        """The corpus that another one's `source` says."""
+        rest = {key: source.get(key) for key in ("question", "answer", "validation")}
+        return cls(source["corpus"], **rest, encoding=source.get("encoding") or "utf-8")
+
+    def survey(self):
+        """Reads the whole corpus, with a `CorpusWarning` of what cannot be used.
+
+        Returns:
+            Its `Survey`.
+
+        Raises:
+            InputError: If a file cannot be read, or no pair is left to train or to validate with.
+        """
+        digest, sizes, sample = hashlib.sha256(), dict.fromkeys(PARTS, 0), Sample()
+        for name, read in self._shards:
+            pairs = read()
+            add_to_fingerprint(digest, name, pairs)
+            for part, rows in self._parted(name, pairs).items():
+                sizes[part] += len(rows)
+                if part == "train":
+                    sample.add(rows)
+        check_sizes(sizes)
+        return Survey(digest.hexdigest(), sizes, sample.pairs)
+
+    def parts(self):
+        """Yields for each shard a dictionary from the parts to their pairs, a DataFrame."""
+        for name, read in self._shards:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CorpusWarning)  # The survey has said it.
+                pairs = read()
+            yield self._parted(name, pairs)
+
+    def _parted(self, name, pairs):
+        if name is None:
+            return split_pairs(pairs)
+        if name == "train" and all(other != "validation" for other, _ in self._shards):
+            parts = split_pairs(pairs)
+            return {"train": pandas.concat([parts["train"], parts["test"]]), "validation": parts["validation"]}
+        return {name: pairs}
+
+
+class Sample:
+    """Pairs drawn evenly from all that are added, the same at every reading; all of them while they are few."""
+
+    def __init__(self):
+        self._random, self._drawn = np.random.default_rng(0), None
+
+    def add(self, pairs):
+        """Takes notice of more pairs."""
+        pairs = pairs[["question", "answer"]].assign(lot=self._random.random(len(pairs)))
+        drawn = pairs if self._drawn is None else pandas.concat([self._drawn, pairs])
+        self._drawn = drawn if len(drawn) <= SAMPLE else drawn.nsmallest(SAMPLE, "lot")
+
+    @property
+    def pairs(self):
+        """Those drawn, a DataFrame."""
+        return self._drawn.drop(columns="lot")
+
+
+def shards_of(source, reading):
+    """A corpus as a list of pairs: the part that a shard is, or None; and a function that reads it."""
+    if hasattr(source, "columns"):
+        return [(None, lambda: check_pairs(source))]
+    [path, *others] = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if others or not os.path.isdir(path):
+        return [(None, functools.partial(load_pairs, source, **reading))]
+    files = sorted(file for file in pathlib.Path(path).iterdir() if file.suffix.lower() in ENDINGS)
+    if not files:
+        raise InputError(f"{path}: a folder without a corpus file, whose name ends in one of {', '.join(ENDINGS)}")
+    names = [part_of(file) for file in files]
+    if None in names and set(names) != {None}:
+        raise InputError(
+            f"{files[names.index(None)]}: its name says no part (train, validation, test), as others in the folder do"
+        )
+    return [(name, functools.partial(load_pairs, file, **reading)) for name, file in zip(names, files)]
+
+
+def part_of(file):
+    """The part that a file's name says it is, or None."""
+    words = re.split(r"[\W\d_]+", file.stem.lower())
+    return next((PART_NAMES[word] for word in words if word in PART_NAMES), None)
+
+
+def paths_of(source):
+    """Where a corpus is, a list of paths; None if it was made in memory."""
+    if source is None or hasattr(source, "columns"):
+        return None
+    return [os.fspath(path) for path in ([source] if isinstance(source, (str, os.PathLike)) else source)]
+
+
+def add_to_fingerprint(digest, name, pairs):
+    """Adds a shard to a checksum."""
+    digest.update((name or "").encode())
+    for question, answer in zip(pairs["question"], pairs["answer"], strict=True):
+        # With the lengths before them, text that moves from a question to its answer changes the sum.
+        text = f"{len(question)}:{question}{len(answer)}:{answer}"
+        digest.update(text.encode("utf-8", "surrogatepass"))
+
+
+def check_sizes(sizes):
+    """Raises `InputError` if a part of the training has nothing."""
+    for name in ("train", "validation"):
+        if not sizes[name]:
+            raise InputError(
+                f"the corpus is too small: of its {sum(sizes.values())} pairs the split gives none to {name}; "
+                "about 100 different questions are needed at least"
+            )

@@ -1,0 +1,130 @@
+"""The vocabularies that SentencePiece learns: unigram, BPE, characters, words."""
+
+import contextlib
+import io
+import warnings
+
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+
+from keras_transformer.errors import InputError
+from keras_transformer.text import jamo as hangul
+from keras_transformer.text.normalize import normalize
+
+PAD_ID, UNK_ID, START_ID, END_ID, SEPARATOR_ID = 0, 1, 2, 3, 4
+SEPARATOR = "<sep>"
+BYTE_PIECES = 256
+
+MODEL_TYPES = {
+    "sentencepiece": "unigram", "unigram": "unigram", "bpe": "bpe", "character": "char", "word": "word",
+}  # fmt: skip
+"""SentencePiece's names of the kinds of `Tokenizer.train`."""
+
+OPEN = {"unigram", "bpe"}
+"""Those that spell what they never met as UTF-8 bytes; the others are closed: it becomes the unknown id."""
+
+
+class SentencePieces:
+    """A SentencePiece model as a vocabulary.
+
+    Args:
+        data: The serialized model, bytes.
+
+    Raises:
+        RuntimeError: If it is none.
+    """
+
+    ending = ".model"
+    unk_id, start_id, end_id = UNK_ID, START_ID, END_ID
+
+    def __init__(self, data):
+        self.data = data
+        self._pieces = sentencepiece.SentencePieceProcessor(model_proto=data)
+        self.size = self._pieces.get_piece_size()
+        self.separator_id = SEPARATOR_ID if self._pieces.id_to_piece(SEPARATOR_ID) == SEPARATOR else None
+        model = sentencepiece_model_pb2.ModelProto.FromString(data)
+        self.composes = bool(model.denormalizer_spec.precompiled_charsmap)
+        self.units = str.split if model.trainer_spec.model_type == model.trainer_spec.WORD else list
+
+    normal_form = staticmethod(normalize)
+
+    def encode(self, texts):
+        """Ids of normalized texts, a list for each."""
+        return self._pieces.encode(texts, num_threads=1)
+
+    def decode(self, rows):
+        """The texts of lists of ids."""
+        return self._pieces.decode(rows)
+
+    def pieces(self, text):
+        """The pieces of a normalized text."""
+        return self._pieces.encode(text, out_type=str)
+
+    def spells(self, token_id):
+        """Whether the id stands for no piece: for a byte, or what is unknown."""
+        return self._pieces.is_byte(token_id) or self._pieces.is_unknown(token_id)
+
+    def may_change(self, text):
+        """Whether more ids may change the last character of a text."""
+        return self.composes and hangul.may_grow(text)
+
+
+def train(texts, vocab_size, kind, jamo, separator):
+    """Learns the `SentencePieces` of some texts; the arguments are those of `Tokenizer.train`."""
+    texts = [text for text in map(normalize, texts) if text]
+    if not texts:
+        raise InputError("no text to learn a tokenizer from")
+    model_type = MODEL_TYPES[kind]
+    if model_type in OPEN:
+        check_size(texts, vocab_size, jamo, separator)
+    model = io.BytesIO()
+    with hangul.rules() if jamo else contextlib.nullcontext({"normalization_rule_name": "identity"}) as rules:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type=model_type,
+            vocab_size=vocab_size,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            byte_fallback=model_type in OPEN,
+            # A space before the first word makes it the same piece as in the middle; characters need none.
+            add_dummy_prefix=model_type != "char",
+            max_sentence_length=1_000_000,
+            num_threads=1,  # With more, sums run in another order and the pieces may differ.
+            pad_id=PAD_ID,
+            unk_id=UNK_ID,
+            bos_id=START_ID,
+            eos_id=END_ID,
+            control_symbols=[SEPARATOR] if separator else [],
+            minloglevel=2,
+            **rules,
+        )
+    vocabulary = SentencePieces(model.getvalue())
+    if model_type not in OPEN:
+        warn_of_unknown(vocabulary, texts, kind)
+    return vocabulary
+
+
+def check_size(texts, vocab_size, jamo, separator):
+    """Raises `InputError` if not even the characters fit; SentencePiece's own message names no number."""
+    characters = "".join(set("".join(texts)))
+    characters = len(set(hangul.split(characters) if jamo else characters))
+    least = 4 + separator + BYTE_PIECES + characters
+    if vocab_size < least:
+        raise InputError(
+            f"a vocabulary of {vocab_size} is too small: these texts have {characters} different characters, "
+            f"so at least {least} are needed"
+        )
+
+
+def warn_of_unknown(vocabulary, texts, kind):
+    """Says what share of the texts a closed vocabulary leaves out, if any."""
+    ids = vocabulary.encode(texts)
+    unknown = sum(row.count(UNK_ID) for row in ids)
+    if unknown:
+        total = sum(map(len, ids))
+        warnings.warn(
+            f"the {kind} tokenizer of {vocabulary.size} ids leaves {100 * unknown / total:.1f} % of the text unknown; "
+            "a larger --vocab-size, or the kind sentencepiece, leaves none",
+            stacklevel=4,
+        )

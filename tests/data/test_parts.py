@@ -1,0 +1,171 @@
+import hashlib
+
+import pandas
+import pytest
+
+from keras_transformer.data import parts as module
+from keras_transformer.data.corpus import CorpusWarning, load_pairs
+from keras_transformer.data.parts import Corpus, Sample, add_to_fingerprint, part_of
+from keras_transformer.data.split import split_pairs
+from keras_transformer.errors import InputError
+
+
+def frame(*pairs):
+    return pandas.DataFrame(pairs, columns=["question", "answer"])
+
+
+def many(count):
+    return frame(*[(f"질문 {i}", f"답 {i}") for i in range(count)])
+
+
+def joined(corpus, name):
+    """All pairs of a part."""
+    return [row for parts in corpus.parts() for row in parts.get(name, frame()).itertuples(index=False, name=None)]
+
+
+def pairs_of(rows):
+    return list(rows.itertuples(index=False, name=None))
+
+
+def fingerprint(pairs, name=None):
+    digest = hashlib.sha256()
+    add_to_fingerprint(digest, name, pairs)
+    return digest.hexdigest()
+
+
+def test_fingerprint():
+    pairs = frame(("안녕?", "네"), ("hi", "hello"))
+    assert fingerprint(pairs) == hashlib.sha256("3:안녕?1:네2:hi5:hello".encode()).hexdigest()
+    assert fingerprint(pairs.set_index(pandas.Index([7, 3]))) == fingerprint(pairs)
+    assert fingerprint(pairs, "train") != fingerprint(pairs, "test")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        frame(("hi", "hello"), ("안녕?", "네")),
+        frame(("안녕?", "네")),
+        frame(("안녕", "?네"), ("hi", "hello")),
+        frame(("안녕?", "네hi"), ("", "hello")),
+        frame(("안녕?", "네"), ("hi", "Hello")),
+    ],
+    ids=["order", "fewer", "moved in a pair", "moved between pairs", "letter"],
+)
+def test_fingerprint_differs(other):
+    assert fingerprint(other) != fingerprint(frame(("안녕?", "네"), ("hi", "hello")))
+
+
+def test_a_file_has_the_parts_of_the_frozen_split(tmp_path):
+    many(300).to_csv(tmp_path / "pairs.csv", index=False)
+    corpus, expected = Corpus(tmp_path / "pairs.csv"), split_pairs(many(300))
+    survey = corpus.survey()
+    assert survey.sizes == {name: len(part) for name, part in expected.items()}
+    assert pairs_of(survey.sample) == pairs_of(expected["train"])
+    for name, part in expected.items():
+        assert joined(corpus, name) == pairs_of(part)
+
+
+def test_the_shards_of_a_folder_make_one_corpus(tmp_path):
+    whole = many(300)
+    for i in range(3):
+        whole[100 * i : 100 * (i + 1)].to_json(tmp_path / f"{i}.jsonl", orient="records", lines=True)
+    (tmp_path / "README.md").write_text("Not a corpus.")
+    corpus, alone = Corpus(tmp_path), Corpus(whole)
+    assert corpus.survey().fingerprint == alone.survey().fingerprint
+    assert joined(corpus, "train") == joined(alone, "train")
+    assert len(list(corpus.parts())) == 3
+
+
+def test_files_are_the_parts_that_their_names_say(tmp_path):
+    for name, pairs in (("fre_dev", many(3)), ("fre_test", many(2)), ("fre_train", many(9))):
+        pairs.to_csv(tmp_path / f"{name}.tsv", sep="\t", header=False, index=False)
+    corpus = Corpus(tmp_path)
+    assert corpus.survey().sizes == {"train": 9, "validation": 3, "test": 2}
+    assert joined(corpus, "validation") == pairs_of(many(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("train-00001-of-00010.csv", "train"),
+        ("hun_dev.tsv", "validation"),
+        ("valid.csv", "validation"),
+        ("chat.test.jsonl", "test"),
+        ("training2.csv", "train"),
+        ("testimony.csv", None),
+        ("대화.csv", None),
+    ],
+)
+def test_words_in_a_name_say_the_part(tmp_path, name, part):
+    assert part_of(tmp_path / name) == part
+
+
+def test_without_a_file_of_validation_some_training_pairs_are_taken(tmp_path):
+    many(300).to_csv(tmp_path / "train.csv", index=False)
+    many(5).to_csv(tmp_path / "test.csv", index=False)
+    split = split_pairs(many(300))
+    sizes = Corpus(tmp_path).survey().sizes
+    assert sizes == {"train": 300 - len(split["validation"]), "validation": len(split["validation"]), "test": 5}
+
+
+def test_with_a_file_of_validation_all_else_is_for_training(tmp_path):
+    many(10).to_csv(tmp_path / "a.csv", index=False)
+    corpus = Corpus(many(20), validation=tmp_path / "a.csv")
+    assert corpus.survey().sizes == {"train": 20, "validation": 10, "test": 0}
+    assert corpus.source["validation"] == [str(tmp_path / "a.csv")]
+
+
+def test_the_same_corpus_is_found_again(tmp_path):
+    many(200).rename(columns={"question": "Frage"}).to_csv(tmp_path / "a.csv", index=False, encoding="utf-16")
+    corpus = Corpus(tmp_path / "a.csv", "Frage", "answer", "utf-16")
+    assert Corpus.found_at(corpus.source).survey().fingerprint == corpus.survey().fingerprint
+
+
+def test_rows_left_out_are_told_once(tmp_path):
+    many(200).to_csv(tmp_path / "a.csv", index=False)
+    with open(tmp_path / "a.csv", "a") as file:
+        file.write("no answer,\n")
+    many(9).to_csv(tmp_path / "b.csv", index=False)
+    corpus = Corpus(tmp_path)
+    with pytest.warns(CorpusWarning, match="1 of 201 rows left out"):
+        corpus.survey()
+    assert len(list(corpus.parts())) == 2  # A warning would be an error here.
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "a folder without a corpus file"),
+        ({"train.csv": 200, "more.csv": 9}, r"more\.csv: its name says no part"),
+        ({"test.csv": 200}, "gives none to train"),
+        ({"a.csv": 3}, "too small: of its 3 pairs the split gives none to validation"),
+    ],
+)
+def test_a_folder_that_cannot_be_trained_on_is_refused(tmp_path, files, message):
+    for name, count in files.items():
+        many(count).to_csv(tmp_path / name, index=False)
+    with pytest.raises(InputError, match=message):
+        Corpus(tmp_path).survey()
+
+
+def test_a_sample_is_drawn_evenly_and_the_same_every_time(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE", 100)
+
+    def drawn():
+        sample = Sample()
+        for i in range(10):
+            sample.add(many(1000)[100 * i : 100 * (i + 1)])
+        return sample.pairs
+
+    first = drawn()
+    assert len(first) == 100 and set(pairs_of(first)) < set(pairs_of(many(1000)))
+    assert 30 < (first.index < 500).sum() < 70
+    assert pairs_of(drawn()) == pairs_of(first)
+
+
+def test_what_load_pairs_reads_is_a_corpus_too(tmp_path):
+    (tmp_path / "a.txt").write_text("q\n" * 30 + "r\n" * 30)
+    (tmp_path / "b.txt").write_text("a\n" * 60)
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    corpus = Corpus(paths, validation=paths)
+    assert joined(corpus, "train") == joined(corpus, "validation") == pairs_of(load_pairs(paths))
