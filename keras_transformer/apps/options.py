@@ -30,13 +30,20 @@ def add_train_options(train):
         "--from", dest="from_run", metavar="RUN",
         help="run to start from (fine-tuning): its tokenizer and sizes are kept, its best weights are the first ones",
     )  # fmt: skip
-    train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
-    train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
-    train.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
+    add_source_options(train)
     settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
     for name, field in FIELDS.items():
         add_setting(settings, name, field)
+
+
+def add_source_options(parser):
+    """Adds how a corpus is to be read."""
+    parser.add_argument(
+        "--question", metavar="NAME", help="column of the questions, where it cannot be found by itself"
+    )
+    parser.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
+    parser.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
 
 
 def add_setting(settings, name, field):
