@@ -8,6 +8,7 @@ import sys
 import warnings
 
 from keras_transformer import __version__
+from keras_transformer.apps.data_check import add_check
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.apps.strategy import (
     add_strategy_options,
@@ -65,6 +66,7 @@ def parser():
     add_tokenize(commands)
     add_average(commands)
     add_presets(commands)
+    add_data(commands)
     return top
 
 
@@ -133,6 +135,12 @@ def add_presets(commands):
         "keras-transformer presets --json",
     )  # fmt: skip
     presets.add_argument("--json", action="store_true", help="as JSON, with all settings")
+
+
+def add_data(commands):
+    """The grammar of `data`."""
+    data = commands.add_parser("data", help="examine corpora", description="Examine corpora.")
+    add_check(data.add_subparsers(title="commands", metavar="COMMAND", required=True))
 
 
 def add_command(commands, name, command, what, example):

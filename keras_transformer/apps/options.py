@@ -35,9 +35,7 @@ def add_train_options(train):
         "--from", dest="from_run", metavar="RUN",
         help="run to start from (fine-tuning): its tokenizer and sizes are kept, its best weights are the first ones",
     )  # fmt: skip
-    train.add_argument("--question", metavar="NAME", help="column of the questions, where it cannot be found by itself")
-    train.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
-    train.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
+    add_source_options(train)
     train.add_argument(
         "--tokenizer-file", metavar="FILE",
         help="tokenizer to take instead of learning one: a SentencePiece .model, or a .subwords vocabulary",
@@ -47,6 +45,15 @@ def add_train_options(train):
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
     for name, field in FIELDS.items():
         add_setting(settings, name, field)
+
+
+def add_source_options(parser):
+    """Adds how a corpus is to be read."""
+    parser.add_argument(
+        "--question", metavar="NAME", help="column of the questions, where it cannot be found by itself"
+    )
+    parser.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
+    parser.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
 
 
 def add_setting(settings, name, field):

@@ -1,5 +1,6 @@
 """Question-answer pairs from the files that people have: CSV, TSV, JSONL, or two parallel text files."""
 
+import itertools
 import os
 import unicodedata
 import warnings
@@ -48,18 +49,54 @@ def load_pairs(path, question=None, answer=None, encoding="utf-8"):
     Raises:
         InputError: If the file cannot be read, its columns cannot be told, or no row is usable.
     """
-    if (question is None) != (answer is None):
-        raise InputError("give both --question and --answer, or neither")
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    names = None if question is None else (question, answer)
-    questions, answers, faults = _collect(_rows(paths, names, encoding))
-    label = " + ".join(str(path) for path in paths)
+    paths = corpus_paths(path)
+    questions, answers, faults = [], [], []
+    for row, asked, answered, problem in read_rows(paths, question, answer, encoding):
+        if problem:
+            faults.append(f"row {row}: {problem}")
+        else:
+            questions.append(asked)
+            answers.append(answered)
+    label = corpus_label(paths)
     if not questions:
         raise InputError(f"{label}: no question-answer pair in it" + (f" ({faults[0]})" if faults else ""))
     if faults:
         count = f"{len(faults)} of {len(questions) + len(faults)} rows left out"
         warnings.warn(f"{label}: {count}: {_listing(faults, '; ')}", CorpusWarning, stacklevel=2)
     return pandas.DataFrame({"question": questions, "answer": answers})
+
+
+def read_rows(path, question=None, answer=None, encoding="utf-8"):
+    """Reads a corpus row by row, without holding it in memory.
+
+    Args:
+        path: As in `load_pairs`, like the others.
+        question: Name of the column of questions.
+        answer: Name of the column of answers.
+        encoding: Encoding of the file.
+
+    Returns:
+        An iterator of (row, question, answer, problem): the number of the row's first line from 1, the texts without
+        surrounding white space, and what makes the row unusable (None if nothing does; else the texts mean nothing).
+        While it is read, it raises `InputError` if the file cannot be.
+
+    Raises:
+        InputError: If it is plain from the arguments that they name no corpus.
+    """
+    if (question is None) != (answer is None):
+        raise InputError("give both --question and --answer, or neither")
+    names = None if question is None else (question, answer)
+    return itertools.starmap(_checked_row, _rows(corpus_paths(path), names, encoding))
+
+
+def corpus_paths(path):
+    """The files of a corpus that is given as one path or as several."""
+    return [path] if isinstance(path, (str, os.PathLike)) else list(path)
+
+
+def corpus_label(path):
+    """The corpus as messages name it."""
+    return " + ".join(map(str, corpus_paths(path)))
 
 
 def check_pairs(pairs):
@@ -95,19 +132,11 @@ def _rows(paths, names, encoding):
     raise InputError(f"{path}: cannot tell what is in it by its name, which should end in one of {', '.join(ENDINGS)}")
 
 
-def _collect(rows):
-    """The questions, the answers, and the faults ("row 5: no answer") of `_rows`."""
-    questions, answers, faults = [], [], []
-    for row, question, answer, problem in rows:
-        if problem is None:
-            question, answer = question.strip(), answer.strip()
-            problem = _pair_problem(question, answer)
-        if problem is None:
-            questions.append(question)
-            answers.append(answer)
-        else:
-            faults.append(f"row {row}: {problem}")
-    return questions, answers, faults
+def _checked_row(row, question, answer, problem):
+    if problem:
+        return row, question, answer, problem
+    question, answer = question.strip(), answer.strip()
+    return row, question, answer, _pair_problem(question, answer)
 
 
 def _pair_problem(question, answer):
@@ -119,13 +148,15 @@ def _pair_problem(question, answer):
 
 
 def _parallel_rows(paths, encoding):
-    questions, answers = (read_lines(path, encoding) for path in paths)
-    if len(questions) != len(answers):
-        raise InputError(
-            f"{paths[0]} has {len(questions)} lines and {paths[1]} has {len(answers)}: "
-            "line i of the first must be answered by line i of the second"
-        )
-    for row, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
+    lines = itertools.zip_longest(*(read_lines(path, encoding) for path in paths))
+    for row, (question, answer) in enumerate(lines, 1):
+        if question is None or answer is None:
+            longer = row + sum(1 for _ in lines)
+            counts = [row - 1 if text is None else longer for text in (question, answer)]
+            raise InputError(
+                f"{paths[0]} has {counts[0]} lines and {paths[1]} has {counts[1]}: "
+                "line i of the first must be answered by line i of the second"
+            )
         if not (question.isspace() and answer.isspace()):
             yield row, question, answer, None
 

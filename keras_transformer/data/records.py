@@ -1,8 +1,10 @@
 """The records of a corpus file, each with the number of the line it starts on; faulty ones with what is wrong."""
 
 import codecs
+import collections
 import contextlib
 import csv
+import itertools
 import json
 import os
 import re
@@ -14,26 +16,38 @@ NUL = "NUL character"
 
 
 def read_lines(path, encoding="utf-8"):
-    """The lines of a text file with their ends, which are CRLF, LF or CR.
+    """Yields the lines of a text file with their ends, which are CRLF, LF or CR.
 
     Raises:
         InputError: If the file cannot be read, or not in that encoding.
     """
+    with open_text(path, encoding) as file:
+        try:
+            yield from file
+        except UnicodeDecodeError:
+            raise InputError(_decoding_fault(path, file.encoding)) from None
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from None
+
+
+def open_text(path, encoding="utf-8"):
+    """Opens a text file, keeping its line ends; raises `InputError` if there is no such file, or no such encoding."""
     if os.path.isdir(path):
         raise InputError(f"{path}: a folder, not a file")
     try:
         # A mark at the start is part of the encoding, not of the first column's name.
         codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-        with open(path, encoding=codec, newline="") as file:
-            return file.readlines()
+        return open(path, encoding=codec, newline="")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except LookupError:
         raise InputError(f"no text encoding is named {encoding!r}; try utf-8, cp949 or utf-16") from None
-    except UnicodeDecodeError:
-        raise InputError(_decoding_fault(path, codec)) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path, error):
+    return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def _decoding_fault(path, codec):
@@ -76,6 +90,7 @@ def delimited_records(lines, delimiter):
 
     The standard csv module reads them, not pandas, which cannot say in which row a fault stands. A quote that is never
     closed swallows the rows after it, so a record that fails loses its first line only: reading goes on at the next.
+    No more lines are held than those of one record.
 
     Args:
         lines: The file's lines with their ends.
@@ -85,28 +100,39 @@ def delimited_records(lines, delimiter):
         The number of the record's first line from 1, the cells (None if they cannot be told), and what is wrong with
         the record (None if nothing is). The first record decides how many cells the others must have.
     """
+    lines, again, read = iter(lines), collections.deque(), []  # `read` has the lines of the record at hand.
     width = None
     start = 0
     quoted = 0
-    while start < len(lines):
+
+    def following():
+        while (line := again.popleft() if again else next(lines, None)) is not None:
+            read.append(line)
+            yield line
+
+    while True:
         # A record that failed was inside a quote at the end of each line before `quoted`. One that starts there and is
         # not closed on its own line goes on as the failed one did: reading that far again would take quadratic time.
-        stop = start + 1 if start < quoted else len(lines)
-        offset = start
-        reader = csv.reader(map(lines.__getitem__, range(start, stop)), delimiter=delimiter, strict=True)
+        alone = start < quoted
+        reader = csv.reader(itertools.islice(following(), 1 if alone else None), delimiter=delimiter, strict=True)
         try:
             for cells in reader:
-                end = offset + reader.line_num
                 if cells and (len(cells) > 1 or cells[0].strip()):
                     width = width or len(cells)
-                    if len(cells) != width and end > start + 1:
+                    if len(cells) != width and len(read) > 1:
                         raise csv.Error("a quote swallowed the next rows")
-                    yield start + 1, cells, _cells_problem(cells, width, lines[start])
-                start = end
+                    yield start + 1, cells, _cells_problem(cells, width, read[0])
+                start += len(read)
+                read.clear()
         except csv.Error:
-            yield start + 1, None, NUL if "\0" in lines[start] else BROKEN_QUOTES
-            quoted = max(quoted, offset + reader.line_num - 1)
+            yield start + 1, None, NUL if "\0" in read[0] else BROKEN_QUOTES
+            quoted = max(quoted, start + len(read) - 1)
+            again.extendleft(reversed(read[1:]))
             start += 1
+            read.clear()
+            continue
+        if not alone:
+            return
 
 
 def _cells_problem(cells, width, line):

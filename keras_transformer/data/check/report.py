@@ -1,0 +1,143 @@
+"""The report on a corpus: everything that is known of it, and whether it is fit for training."""
+
+import codecs
+import dataclasses
+
+from keras_transformer.data.check.characters import Characters
+from keras_transformer.data.check.files import examine_file, stray_lines
+from keras_transformer.data.check.lengths import Lengths, describe_lengths
+from keras_transformer.data.check.parts import Split, describe_split
+from keras_transformer.data.check.repeats import Repeats, find_repeats
+from keras_transformer.data.check.suggestion import Suggestion, suggest
+from keras_transformer.data.check.survey import Survey
+from keras_transformer.data.check.verdict import find_warnings, why_unfit
+from keras_transformer.data.corpus import corpus_label, corpus_paths, read_rows
+from keras_transformer.data.records import open_text
+from keras_transformer.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What is known of a corpus; of an unfit one only what could be found out, the rest is empty.
+
+    Attributes:
+        corpus: Its file, or its files.
+        unfit: Why nothing can be trained on it; None if it can.
+        warnings: What to mend or to know before training, a line each.
+        files: A `File` for each.
+        pairs: How many pairs there are to use.
+        first: The row of the first one.
+        left_out: From what makes a row unusable to the `Rows`.
+        faults: From what is wrong with characters to the `Rows`.
+        repeats: The `Repeats`.
+        split: The `Split`.
+        question_characters: `Lengths` of the questions.
+        answer_characters: `Lengths` of the answers.
+        characters: The `Characters`.
+        suggestion: The `Suggestion`.
+        texts: (question, answer) of every row that stands for others above.
+    """
+
+    corpus: str
+    unfit: str | None = None
+    warnings: tuple = ()
+    files: tuple = ()
+    pairs: int = 0
+    first: int | None = None
+    left_out: dict = dataclasses.field(default_factory=dict)
+    faults: dict = dataclasses.field(default_factory=dict)
+    repeats: Repeats | None = None
+    split: Split | None = None
+    question_characters: Lengths | None = None
+    answer_characters: Lengths | None = None
+    characters: Characters | None = None
+    suggestion: Suggestion | None = None
+    texts: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def verdict(self):
+        """In words: "fit", "fit with warnings" or "unfit"."""
+        if self.unfit:
+            return "unfit"
+        return "fit with warnings" if self.warnings else "fit"
+
+    def to_dict(self):
+        """The report as a dictionary that JSON can hold."""
+        return {"verdict": self.verdict, **dataclasses.asdict(self)}
+
+
+def check_corpus(path, question=None, answer=None, encoding="utf-8", tell=lambda doing: None):
+    """Examines a corpus before training.
+
+    It is read three times, row by row; 37 bytes are kept of every pair, and the texts of a sample.
+
+    Args:
+        path: What `load_pairs` takes, like the next three.
+        question: Name of the column of questions.
+        answer: Name of the column of answers.
+        encoding: Encoding of the file.
+        tell: Is called with what is being done, in words.
+
+    Returns:
+        A `Report`.
+
+    Raises:
+        InputError: If a file is not there, or the arguments name no corpus or no encoding.
+    """
+    label, paths = corpus_label(path), corpus_paths(path)
+    for one in paths:
+        open_text(one, encoding).close()
+    source = paths, question, answer, encoding
+    rows = read_rows(*source)
+    tell(f"reading {label}")
+    try:
+        files = tuple(examine_file(one, encoding) for one in paths)
+        survey = Survey(rows)
+    except InputError as error:
+        return Report(label, unfit=f"{error}{_stray(paths, encoding)}")
+    if len(survey):
+        return _whole_report(label, files, survey, source, tell)
+    return Report(label, why_unfit(None), find_warnings(survey), files, left_out=survey.left_out)
+
+
+def _whole_report(label, files, survey, source, tell):
+    """The report on a corpus that has pairs."""
+    pairs = survey.pairs
+    characters, repeats, split = survey.characters.result(), find_repeats(pairs), describe_split(pairs)
+    lengths = [describe_lengths(pairs[f"{side}_length"], pairs["row"]) for side in ("question", "answer")]
+    unfit, suggestion = why_unfit(split), None
+    if not unfit:
+        tell("measuring vocabularies")
+        suggestion = suggest(survey, characters, *source)
+    first = int(pairs["row"][0])
+    named = {first, *_rows_named(repeats, split, *lengths)}
+    return Report(
+        corpus=label,
+        unfit=unfit,
+        warnings=find_warnings(survey, repeats, split, suggestion),
+        files=files,
+        pairs=len(survey),
+        first=first,
+        left_out=survey.left_out,
+        faults=survey.faults,
+        repeats=repeats,
+        split=split,
+        question_characters=lengths[0],
+        answer_characters=lengths[1],
+        characters=characters,
+        suggestion=suggestion,
+        texts={row: (asked, answered) for row, asked, answered, _ in read_rows(*source) if row in named},
+    )
+
+
+def _stray(paths, encoding):
+    """What else to do about a file that is not UTF-8, if only a few of its lines are not."""
+    if codecs.lookup(encoding).name != "utf-8":
+        return ""
+    return "".join(f"; or mend {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
+
+
+def _rows_named(repeats, split, *lengths):
+    """The rows whose texts the report needs."""
+    examples = [example.row for example in (*repeats.most_answered, *repeats.commonest)]
+    return {*examples, *(row for pair in split.near for row in pair), *(length.row for length in lengths)}

@@ -1,0 +1,123 @@
+"""How to train on a corpus: a preset, a vocabulary and a limit on lengths, each from what was measured."""
+
+import dataclasses
+import itertools
+import os
+import shlex
+
+import numpy as np
+
+from keras_transformer.data.check.lengths import Tokens, describe_tokens, quantile
+from keras_transformer.data.check.rows import Rows
+from keras_transformer.data.check.vocabulary import OFTEN, choose_tokenizer
+from keras_transformer.data.corpus import corpus_paths
+from keras_transformer.data.split import PARTS
+from keras_transformer.presets import preset
+
+# Tokens of training, questions and answers, from which on a preset is suggested. The paper trained `base` and `big` on
+# 4.5 million pairs of about 25 + 25 tokens (section 5.1); `demo` is made for the 64,000 tokens of data/small_talk.csv,
+# and `small` for the 240,000 of the Korean chatbot corpus.
+LEAST_TOKENS = {"demo": 0, "small": 100_000, "base": 10_000_000, "big": 200_000_000}
+FITTING = 0.995  # Share of the pairs that are to be within max_length.
+LONGEST = 512  # Attention takes time and memory with the square of the length: longer texts want to be cut.
+
+
+@dataclasses.dataclass(frozen=True)
+class Suggestion:
+    """How to train on a corpus.
+
+    Attributes:
+        preset: Name of the preset, by the number of tokens to train on (`LEAST_TOKENS`).
+        vocab_size: Size of the vocabulary, by how often its pieces are met (`vocabulary.choose_tokenizer`).
+        max_length: The preset's, unless more than 5 of 1,000 pairs are longer: then what these 995 need.
+        command: What to type.
+        rarest: How often 95 of 100 pieces of the vocabulary are met in training at least.
+        training_tokens: Tokens to train on, questions and answers; an estimate if there are more pairs than the sample.
+        tokens: The `Tokens` of a sample of the pairs.
+        too_long: The `Rows` of the sample that training leaves out because of `max_length`.
+    """
+
+    preset: str
+    vocab_size: int
+    max_length: int
+    command: str
+    rarest: int
+    training_tokens: int
+    tokens: Tokens
+    too_long: Rows
+
+    @property
+    def reasons(self):
+        """Why, a line each for preset, vocabulary and max_length."""
+        fed = f"95 of 100 pieces are met at least {self.rarest:,} times"
+        return (
+            f"preset {self.preset}: {self.training_tokens:,} tokens to train on ({tokens_range(self.preset)})",
+            f"vocabulary {self.vocab_size:,}: {fed if self.rarest >= OFTEN else 'the least that holds all characters'}",
+            f"max_length {self.max_length}: leaves out {self.too_long if self.too_long.count else 'none'} "
+            f"of {self.tokens.pairs:,} pairs",
+        )
+
+
+def suggest(survey, characters, path, question, answer, encoding):
+    """The `Suggestion` for a corpus.
+
+    Args:
+        survey: Its `Survey`, with pairs to train on.
+        characters: Its `Characters`.
+        path: What `load_pairs` takes, like the others.
+        question: Name of the column of questions.
+        answer: Name of the column of answers.
+        encoding: Encoding of the file.
+    """
+    rows, parts, *sides = zip(*sorted(survey.sample))
+    train = np.array(parts) == PARTS.index("train")
+    share = train.sum() / (survey.pairs["part"] == PARTS.index("train")).sum()
+    texts = [text for side in sides for text in itertools.compress(side, train)]
+    tokenizer, vocab_size, rarest = choose_tokenizer(texts, characters.different, share)
+    lengths = np.array([[len(ids) + 2 for ids in tokenizer.encode(list(side))] for side in sides])
+    tokens, longer = round(lengths[:, train].sum() / share), lengths.max(axis=0)
+    name = choose_preset(tokens)
+    max_length = choose_max_length(longer, preset(name).max_length)
+    changes = {"vocab_size": vocab_size, "max_length": max_length}
+    return Suggestion(
+        name,
+        **changes,
+        command=train_command(path, question, answer, encoding, name, changes),
+        rarest=rarest,
+        training_tokens=tokens,
+        tokens=describe_tokens(*lengths, rows),
+        too_long=Rows.of(np.array(rows)[longer > max_length]),
+    )
+
+
+def choose_preset(tokens):
+    """The preset for so many tokens of training."""
+    return [name for name, least in LEAST_TOKENS.items() if tokens >= least][-1]
+
+
+def tokens_range(name):
+    """The preset with the least tokens it is suggested for, and the next one likewise."""
+    names = list(LEAST_TOKENS)
+    place = names.index(name)
+    return ", ".join(f"{one} from {LEAST_TOKENS[one]:,}" for one in names[place : place + 2])
+
+
+def choose_max_length(lengths, usual):
+    """The usual limit if it leaves enough pairs, else the multiple of 8 that does, `LONGEST` at most."""
+    needed = quantile(lengths, FITTING)
+    return usual if needed <= usual else min(LONGEST, -(-needed // 8) * 8)
+
+
+def train_command(path, question, answer, encoding, name, changes):
+    """The `keras-transformer train` to type, with the options that differ from their defaults."""
+    paths = [str(path) for path in corpus_paths(path)]
+    run = os.path.join("runs", os.path.splitext(os.path.basename(paths[0]))[0])
+    words = ["keras-transformer", "train", *paths, "--run", run, "--preset", name]
+    if question is not None:
+        words += ["--question", question, "--answer", answer]
+    if encoding.lower() not in ("utf-8", "utf8"):
+        words += ["--encoding", encoding]
+    for setting, value in changes.items():
+        if value != getattr(preset(name), setting):
+            words += [f"--{setting.replace('_', '-')}", str(value)]
+    return shlex.join(words)

@@ -1,0 +1,177 @@
+"""The whole report, from files."""
+
+import json
+import pathlib
+
+import pytest
+
+from keras_transformer.data.check.report import check_corpus
+from keras_transformer.data.check.rows import Rows
+from keras_transformer.data.corpus import load_pairs
+from keras_transformer.data.encoding import encode_pairs
+from keras_transformer.data.split import split_pairs
+from keras_transformer.errors import InputError
+from keras_transformer.text.tokenizer import Tokenizer
+
+REAL_CORPUS = pathlib.Path(__file__).parents[4] / "shared" / "corpora" / "chatbot_ko" / "ChatbotData.csv"
+
+SOUND = [(f"{number}번 질문이에요?", f"{number % 97}번 대답이에요.") for number in range(1200)]
+
+
+def write(folder, pairs, name="a.csv", encoding="utf-8", end="\n"):
+    path = folder / name
+    lines = ["질문,답변", *(f"{question},{answer}" for question, answer in pairs)]
+    path.write_bytes("".join(line + end for line in lines).encode(encoding))
+    return path
+
+
+def test_a_sound_corpus_is_fit(tmp_path):
+    path = write(tmp_path, SOUND)
+    report = check_corpus(path)
+    assert (report.verdict, report.unfit, report.warnings) == ("fit", None, ())
+    assert (report.pairs, report.repeats.questions, report.repeats.answers) == (1200, 1200, 97)
+    assert (report.first, report.texts[report.first]) == (2, ("0번 질문이에요?", "0번 대답이에요."))
+    parts = {name: len(frame) for name, frame in split_pairs(load_pairs(path)).items()}
+    split = report.split
+    assert {"train": split.train, "validation": split.validation.pairs, "test": split.test.pairs} == parts
+    assert report.question_characters.longest == len("1000번 질문이에요?")
+    assert report.question_characters.row == 1002
+    assert report.texts[1002] == ("1000번 질문이에요?", "30번 대답이에요.")
+    assert report.characters.scripts.keys() == {"Hangul"}
+
+
+def test_tokens_are_counted_as_training_does(tmp_path):
+    path = write(tmp_path, SOUND)
+    suggestion = check_corpus(path).suggestion
+    tokens = suggestion.tokens
+    pairs = load_pairs(path)
+    train = split_pairs(pairs)["train"]
+    tokenizer = Tokenizer.train([*train["question"], *train["answer"]], suggestion.vocab_size)
+    assert tokens.questions.longest == max(map(len, encode_pairs(pairs, tokenizer).questions))
+    assert tokens.answers.longest == max(map(len, encode_pairs(pairs, tokenizer).answers))
+    assert tokens.pairs == 1200
+    assert sum(questions for _, _, questions, _ in tokens.histogram) == 1200
+    assert tokens.histogram[-1][1] == max(tokens.questions.longest, tokens.answers.longest)
+    assert suggestion.command.endswith(f"--preset demo --vocab-size {suggestion.vocab_size}")
+
+
+def test_the_report_is_the_same_each_time(tmp_path):
+    path = write(tmp_path, [*SOUND, *SOUND[:300]])
+    assert check_corpus(path) == check_corpus(path)
+
+
+def test_json_can_hold_it(tmp_path):
+    report = check_corpus(write(tmp_path, [*SOUND, ("1번 질문이에요", "네\u200b"), ("", "네")]))
+    whole = json.loads(json.dumps(report.to_dict()))
+    assert whole["verdict"] == "fit with warnings"
+    assert whole["left_out"] == {"no question": {"count": 1, "first": [1203]}}
+    assert whole["faults"] == {"invisible characters": {"count": 1, "first": [1202]}}
+
+
+def test_parallel_files(tmp_path):
+    paths = [tmp_path / "q.txt", tmp_path / "a.txt"]
+    for path, side in zip(paths, zip(*SOUND)):
+        path.write_text("\n".join(side), encoding="utf-8")
+    report = check_corpus(paths)
+    assert (report.pairs, len(report.files), report.corpus) == (1200, 2, f"{paths[0]} + {paths[1]}")
+    assert f"train {paths[0]} {paths[1]} --run" in report.suggestion.command
+
+
+def test_columns_and_encoding_are_in_the_command(tmp_path):
+    path = write(tmp_path, SOUND, encoding="cp949")
+    report = check_corpus(path, "답변", "질문", encoding="cp949")
+    assert "--question '답변' --answer '질문' --encoding cp949" in report.suggestion.command
+    assert report.repeats.questions == 97
+
+
+# What is unfit
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "no question-answer pair in it"),
+        ("Q,A\n안녕?,\n".encode(), "no question-answer pair in it"),
+        ("Q,A\n안녕?,네\n".encode(), "too small: the split gives no pair to validation"),
+        ("Q,A\n안녕?,네\n".encode("cp949"), "line 2 is not UTF-8; the file reads as CP949: add --encoding cp949"),
+        ("Q,A\n안녕?,네\n".encode("utf-16"), "the file starts like UTF-16: add --encoding utf-16"),
+        ("Q,A\n안녕?,네\na,\xff\n잘 자,너도\n".encode("latin-1", "xmlcharrefreplace"), "line 3 is not UTF-8"),
+        (b"id,text,label\n1,2,3\n", "no column known as question or answer among id, text, label"),
+    ],
+    ids=["empty", "no answer", "one row", "cp949", "utf-16", "broken", "columns"],
+)
+def test_unfit(tmp_path, data, reason):
+    path = tmp_path / "a.csv"
+    path.write_bytes(data)
+    report = check_corpus(path)
+    assert report.verdict == "unfit"
+    assert reason in report.unfit
+    assert report.suggestion is None
+    assert json.loads(json.dumps(report.to_dict()))["verdict"] == "unfit"
+
+
+def test_what_is_left_out_is_told_of_an_unfit_corpus_too(tmp_path):
+    report = check_corpus(write(tmp_path, [("안녕?", "")]))
+    assert report.left_out == {"no answer": Rows(1, (2,))}
+    assert report.warnings == ("1 of 1 rows left out: no answer in 1 row (2): mend or delete them",)
+
+
+def test_a_few_lines_in_another_encoding_are_named(tmp_path):
+    path = write(tmp_path, SOUND)
+    path.write_bytes(path.read_bytes().replace("3번 질문이에요?,3번".encode(), "삼,삼".encode("cp949"), 1))
+    reason = check_corpus(path).unfit
+    assert reason == f"{path}: line 5 is not UTF-8: say its encoding with --encoding; or mend 1 row (5) of {path}"
+
+
+# What is wrong with the arguments
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        (["gone.csv"], {}, "gone.csv: no such file"),
+        (["a.csv"], {"encoding": "utf-99"}, "no text encoding is named 'utf-99'"),
+        (["a.csv"], {"question": "Q"}, "give both --question and --answer, or neither"),
+        (["a.csv"] * 3, {}, "give one corpus file, or two parallel text files, not 3"),
+        ([""], {}, "a folder, not a file"),
+    ],
+)
+def test_wrong_arguments_are_refused(tmp_path, names, options, message):
+    write(tmp_path, SOUND[:1])
+    with pytest.raises(InputError, match=message):
+        check_corpus([tmp_path / name for name in names], **options)
+
+
+# What is worth a warning of what is held out, and of what is too long
+
+
+def test_questions_that_leak_but_for_their_spelling(tmp_path):
+    spelled = [(question.replace(" ", ""), answer) for question, answer in SOUND]
+    report = check_corpus(write(tmp_path, [*SOUND, *spelled]))
+    assert report.split.near_share > 0.8
+    (warning,) = report.warnings
+    assert warning.endswith("scores will look better than on new questions; delete such repeats")
+
+
+def test_few_held_out_pairs(tmp_path):
+    report = check_corpus(write(tmp_path, SOUND[:300]))
+    held = report.split.validation.pairs
+    assert report.warnings == (f"validation has {held} pairs only: its scores go up and down by chance; add questions",)
+
+
+def test_pairs_that_are_too_long_for_any_training(tmp_path):
+    long = [(f"{number}째 긴 글", " ".join(map(str, range(number, number + 500)))) for number in range(100)]
+    report = check_corpus(write(tmp_path, [*SOUND, *long]))
+    assert report.suggestion.max_length == 512
+    assert report.suggestion.too_long.first == (1202, 1203, 1204, 1205, 1206)
+    (warning,) = report.warnings
+    assert warning.startswith("7.7% of the pairs are longer than 512 tokens and left out of training: 100 rows (1202, ")
+
+
+@pytest.mark.skipif(not REAL_CORPUS.exists(), reason="the corpora are not beside the repository, in ../shared/corpora")
+def test_the_korean_corpus():
+    report = check_corpus(REAL_CORPUS)
+    assert (report.pairs, report.repeats.questions, report.repeats.duplicates.count) == (11_823, 11_662, 73)
+    assert (report.split.train, report.split.validation.pairs, report.split.test.pairs) == (10_646, 579, 598)
+    assert (report.suggestion.preset, report.suggestion.vocab_size) == ("small", 2000)
+    assert report.verdict == "fit"

@@ -1,0 +1,67 @@
+"""Records come one by one, and no more of the file is held than one of them."""
+
+import itertools
+
+import pytest
+
+from keras_transformer.data.corpus import read_rows
+from keras_transformer.data.records import delimited_records, json_records, read_lines
+
+
+def endless(first, line, seen):
+    """A first line, then one line for ever; `seen` grows with every line taken."""
+    for text in itertools.chain([first], itertools.repeat(line)):
+        seen.append(text)
+        yield text
+
+
+def test_a_record_is_read_when_it_is_asked_for():
+    seen = []
+    records = delimited_records(endless("Q,A\n", "안녕?,네\n", seen), ",")
+    assert list(itertools.islice(records, 3)) == [
+        (1, ["Q", "A"], None),
+        (2, ["안녕?", "네"], None),
+        (3, ["안녕?", "네"], None),
+    ]
+    assert len(seen) == 3
+
+
+def test_a_line_of_json_is_read_when_it_is_asked_for():
+    seen = []
+    records = json_records(endless('{"Q": "안녕?"}\n', "3\n", seen))
+    assert list(itertools.islice(records, 2)) == [(1, {"Q": "안녕?"}, None), (2, None, "not a JSON object")]
+    assert len(seen) == 2
+
+
+def test_lines_are_given_again_after_a_record_that_failed():
+    lines = ['"a,b\n', "c,d\n", '"e\n', 'f",g\n', "h,i\n"]
+    assert list(delimited_records(lines, ",")) == [
+        (1, None, "broken quotes"),
+        (2, ["c", "d"], None),
+        (3, ["e\nf", "g"], None),
+        (5, ["h", "i"], None),
+    ]
+
+
+def test_a_file_is_closed_where_reading_stops(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a\nb\n")
+    lines = read_lines(path)
+    assert next(lines) == "a\n"
+    lines.close()
+    path.unlink()  # Warnings are errors here: a file left open would be one.
+
+
+def test_rows_are_pairs_or_say_why_not(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Q,A\n 안녕? , 네\n잘 지내?,\n", encoding="utf-8")
+    assert list(read_rows(path)) == [(2, "안녕?", "네", None), (3, "잘 지내?", "", "no answer")]
+
+
+@pytest.mark.parametrize(("lines", "counts"), [((3, 5), (3, 5)), ((5, 3), (5, 3)), ((0, 1), (0, 1))])
+def test_parallel_files_are_counted_to_their_ends(tmp_path, lines, counts):
+    paths = [tmp_path / "q.txt", tmp_path / "a.txt"]
+    for path, count in zip(paths, lines):
+        path.write_text("x\n" * count)
+    with pytest.raises(ValueError, match=f"has {counts[0]} lines and .* has {counts[1]}: line i of the first"):
+        list(read_rows(paths))
