@@ -14,3 +14,11 @@ class DiskFull(OSError):
 
     `strerror` names the file and what to do, in one line. The command line prints it and exits with status 1.
     """
+
+
+class DownloadFailed(OSError):
+    """A file of a corpus could not be fetched; what has arrived of it is kept, to go on from.
+
+    `strerror` names the address, the reason, and what to do instead, in one line. The command line prints it and exits
+    with status 1.
+    """

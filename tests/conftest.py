@@ -1,3 +1,5 @@
+import hashlib
+import itertools
 import os
 import pathlib
 
@@ -6,6 +8,7 @@ import pytest
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
+NUMBERS = itertools.count()  # tensorflow-datasets lets nobody take a name twice.
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +31,29 @@ def small_run(tmp_path_factory):
     run_dir = tmp_path_factory.mktemp("small") / "run"
     train(pd.DataFrame(pairs, columns=["question", "answer"]), run_dir, config)
     return run_dir
+
+
+@pytest.fixture
+def made_up_corpus(tmp_path, monkeypatch):
+    """A function that makes a corpus of a CSV file's text, found at an address, the only one of the catalog."""
+    from keras_transformer.data import catalog
+
+    monkeypatch.setenv("KERAS_TRANSFORMER_DATA", str(tmp_path / "둔 곳"))
+
+    def make(text, url="https://corpora.invalid/a.csv"):
+        name = f"made_up_{next(NUMBERS)}"
+        folder = tmp_path / f"builders_of_{name}" / name
+        folder.mkdir(parents=True)
+        data = text.encode()
+        (folder / "checksums.tsv").write_text(f"{url}\t{len(data)}\t{hashlib.sha256(data).hexdigest()}\ta.csv\n")
+        (folder / "README.md").write_text("지어낸 말뭉치.\n", encoding="utf-8")
+        (folder / "CITATIONS.bib").write_text("@misc{nobody}\n")
+        real = pathlib.Path(catalog.__file__).parent / "builders/chatbot_ko/chatbot_ko_dataset_builder.py"
+        (folder / f"{name}_dataset_builder.py").write_text(real.read_text().replace("chatbot_ko", name))
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(catalog, "BUILDERS", folder.parent.name)
+        corpus = catalog.Corpus(name, "ko", 4, "CC0", "https://corpora.invalid")
+        monkeypatch.setattr(catalog, "CORPORA", (corpus,))
+        return corpus
+
+    return make

@@ -21,7 +21,7 @@ def test_star_import_gives_the_tutorials_names():
     } <= set(namespace)  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["presets"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["presets"], ["data", "list", "--json"]])
 def test_importing_the_package_and_asking_what_there_is_load_nothing_heavy(arguments):
     code = f"""
 import sys
@@ -30,7 +30,7 @@ try:
     assert keras_transformer.apps.cli.main({arguments}) == 0
 except SystemExit as end:
     assert end.code == 0
-heavy = {{"tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit"}} & set(sys.modules)
+heavy = {{"tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit", "requests"}} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -8,7 +8,8 @@ import sys
 import warnings
 
 from keras_transformer import __version__
-from keras_transformer.apps.data_check import add_check
+from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.data import add_data
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.apps.strategy import (
     add_strategy_options,
@@ -60,13 +61,13 @@ def parser():
     )
     top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
     commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND", required=True)
+    add_data(commands)
     add_train(commands)
     add_chat(commands)
     add_answer(commands)
     add_tokenize(commands)
     add_average(commands)
     add_presets(commands)
-    add_data(commands)
     return top
 
 
@@ -135,22 +136,6 @@ def add_presets(commands):
         "keras-transformer presets --json",
     )  # fmt: skip
     presets.add_argument("--json", action="store_true", help="as JSON, with all settings")
-
-
-def add_data(commands):
-    """The grammar of `data`."""
-    data = commands.add_parser("data", help="examine corpora", description="Examine corpora.")
-    add_check(data.add_subparsers(title="commands", metavar="COMMAND", required=True))
-
-
-def add_command(commands, name, command, what, example):
-    """A sub-command with its help and an example."""
-    sub = commands.add_parser(
-        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"Example:  {example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    sub.set_defaults(command=command)
-    return sub
 
 
 def run_train(options):
@@ -259,19 +244,6 @@ def run_presets(options):
 
     print(presets_json() if options.json else presets_table())
     return 0
-
-
-def import_tensorflow_quietly():
-    """Imports TensorFlow without its start-up messages, some of which no setting silences."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        import tensorflow  # noqa: F401
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 def read_lines(stream):

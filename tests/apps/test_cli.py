@@ -288,7 +288,13 @@ def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["chat"], ["answer"], ["average"], ["presets"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [], ["data"], ["data", "list"], ["data", "show"], ["data", "download"], ["train"], ["chat"], ["answer"],
+        ["average"], ["presets"],
+    ],
+)  # fmt: skip
 def test_every_command_has_help_with_an_example(command):
     process = call(*command, "--help")
     assert process.returncode == 0

@@ -1,0 +1,27 @@
+"""What commands have in common: a grammar with an example, and TensorFlow without its noise."""
+
+import argparse
+import os
+
+
+def add_command(commands, name, command, what, example):
+    """A sub-command with its help and an example."""
+    sub = commands.add_parser(
+        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"Example:  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    sub.set_defaults(command=command)
+    return sub
+
+
+def import_tensorflow_quietly():
+    """Imports TensorFlow without its start-up messages, some of which no setting silences."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        import tensorflow  # noqa: F401
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

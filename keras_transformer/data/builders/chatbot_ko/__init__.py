@@ -1,0 +1,1 @@
+"""The Korean small talk of Youngsook Song."""

@@ -1,0 +1,1 @@
+"""Conversations of film scripts."""
