@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 import pandas
 
-from keras_transformer.data.corpus import ENDINGS, CorpusWarning, check_pairs, load_pairs
+from keras_transformer.data.corpus import CorpusWarning, check_pairs, read_chunks
+from keras_transformer.data.rows import ENDINGS
 from keras_transformer.data.split import PARTS, split_pairs
 from keras_transformer.errors import InputError
 
@@ -44,8 +45,9 @@ class Survey:
 class Corpus:
     """Pairs, and where they come from.
 
-    A folder's files, in the order of their names, are shards, of which only one is in memory at a time. They are parts
-    of their own where their names say so (`train-01.csv`, `fre_dev.tsv`); all else is parted by the frozen split.
+    Files are read in chunks, of which only one is in memory at a time; those of a folder in the order of their names.
+    They are parts of their own where their names say so (`train-01.csv`, `fre_dev.tsv`); all else is parted by the
+    frozen split.
 
     Args:
         source: DataFrame with the columns "question" and "answer"; or what `load_pairs` reads; or a folder of such.
@@ -64,13 +66,10 @@ class Corpus:
     def __init__(self, source, question=None, answer=None, encoding="utf-8", validation=None):
         reading = {"question": question, "answer": answer, "encoding": encoding}
         self.source = {"corpus": paths_of(source), "validation": paths_of(validation), **reading}
-        self._shards = shards_of(source, reading)
+        self._files = files_of(source, reading)
         if validation is not None:
-            self._shards = [("train", read) for _, read in self._shards]
-            self._shards += [("validation", read) for _, read in shards_of(validation, reading)]
-        if len(self._shards) == 1:
-            [(name, read)] = self._shards
-            self._shards = [(name, functools.cache(read))]
+            self._files = [("train", read) for _, read in self._files]
+            self._files += [("validation", read) for _, read in files_of(validation, reading)]
 
     @classmethod
     def found_at(cls, source):
@@ -78,8 +77,11 @@ class Corpus:
         rest = {key: source.get(key) for key in ("question", "answer", "validation")}
         return cls(source["corpus"], **rest, encoding=source.get("encoding") or "utf-8")
 
-    def survey(self):
+    def survey(self, turns=1):
         """Reads the whole corpus, with a `CorpusWarning` of what cannot be used.
+
+        Args:
+            turns: Turns of a conversation that a question holds at most.
 
         Returns:
             Its `Survey`.
@@ -88,8 +90,7 @@ class Corpus:
             InputError: If a file cannot be read, or no pair is left to train or to validate with.
         """
         digest, sizes, sample = hashlib.sha256(), dict.fromkeys(PARTS, 0), Sample()
-        for name, read in self._shards:
-            pairs = read()
+        for name, pairs in self._read(turns):
             add_to_fingerprint(digest, name, pairs)
             for part, rows in self._parted(name, pairs).items():
                 sizes[part] += len(rows)
@@ -98,18 +99,24 @@ class Corpus:
         check_sizes(sizes)
         return Survey(digest.hexdigest(), sizes, sample.pairs)
 
-    def parts(self):
-        """Yields for each shard a dictionary from the parts to their pairs, a DataFrame."""
-        for name, read in self._shards:
+    def parts(self, turns=1):
+        """Yields for each chunk a dictionary from the parts to their pairs, a DataFrame; `turns` as in `survey`."""
+        chunks = self._read(turns)
+        while True:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CorpusWarning)  # The survey has said it.
-                pairs = read()
+                name, pairs = next(chunks, (None, None))
+            if pairs is None:
+                return
             yield self._parted(name, pairs)
+
+    def _read(self, turns):
+        return ((name, pairs) for name, read in self._files for pairs in read(turns=turns))
 
     def _parted(self, name, pairs):
         if name is None:
             return split_pairs(pairs)
-        if name == "train" and all(other != "validation" for other, _ in self._shards):
+        if name == "train" and all(other != "validation" for other, _ in self._files):
             parts = split_pairs(pairs)
             return {"train": pandas.concat([parts["train"], parts["test"]]), "validation": parts["validation"]}
         return {name: pairs}
@@ -133,13 +140,13 @@ class Sample:
         return self._drawn.drop(columns="lot")
 
 
-def shards_of(source, reading):
-    """A corpus as a list of pairs: the part that a shard is, or None; and a function that reads it."""
+def files_of(source, reading):
+    """The files of a corpus: for each the part that it is, or None, and a function that yields its chunks."""
     if hasattr(source, "columns"):
-        return [(None, lambda: check_pairs(source))]
+        return [(None, lambda turns: [check_pairs(source)])]
     [path, *others] = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     if others or not os.path.isdir(path):
-        return [(None, functools.partial(load_pairs, source, **reading))]
+        return [(None, functools.partial(read_chunks, source, **reading))]
     files = sorted(file for file in pathlib.Path(path).iterdir() if file.suffix.lower() in ENDINGS)
     if not files:
         raise InputError(f"{path}: a folder without a corpus file, whose name ends in one of {', '.join(ENDINGS)}")
@@ -148,7 +155,7 @@ def shards_of(source, reading):
         raise InputError(
             f"{files[names.index(None)]}: its name says no part (train, validation, test), as others in the folder do"
         )
-    return [(name, functools.partial(load_pairs, file, **reading)) for name, file in zip(names, files)]
+    return [(name, functools.partial(read_chunks, file, **reading)) for name, file in zip(names, files)]
 
 
 def part_of(file):
@@ -165,7 +172,7 @@ def paths_of(source):
 
 
 def add_to_fingerprint(digest, name, pairs):
-    """Adds a shard to a checksum."""
+    """Adds a chunk to a checksum."""
     digest.update((name or "").encode())
     for question, answer in zip(pairs["question"], pairs["answer"], strict=True):
         # With the lengths before them, text that moves from a question to its answer changes the sum.

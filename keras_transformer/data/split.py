@@ -26,13 +26,13 @@ def part(question):
 
 
 def split_pairs(pairs):
-    """Splits a corpus by its questions.
+    """Splits a corpus by its questions, and conversations by their openings.
 
     Args:
-        pairs: DataFrame with a column "question".
+        pairs: DataFrame with a column "question"; where it has a column "opening", that one counts.
 
     Returns:
         A dictionary from each of `PARTS` to its rows, in their order.
     """
-    parts = pairs["question"].map(part)
+    parts = pairs["opening" if "opening" in pairs else "question"].map(part)
     return {name: pairs[parts == name].reset_index(drop=True) for name in PARTS}

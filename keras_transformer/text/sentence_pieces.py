@@ -13,6 +13,7 @@ from keras_transformer.text.normalize import normalize
 
 PAD_ID, UNK_ID, START_ID, END_ID, SEPARATOR_ID = 0, 1, 2, 3, 4
 SEPARATOR = "<sep>"
+SPACE = "▁"  # How SentencePiece writes a space inside a piece.
 BYTE_PIECES = 256
 
 MODEL_TYPES = {
@@ -60,9 +61,9 @@ class SentencePieces:
         """The pieces of a normalized text."""
         return self._pieces.encode(text, out_type=str)
 
-    def spells(self, token_id):
-        """Whether the id stands for no piece: for a byte, or what is unknown."""
-        return self._pieces.is_byte(token_id) or self._pieces.is_unknown(token_id)
+    def knows(self, unit):
+        """Whether pieces cover a character, or of kind "word" a word: neither bytes nor the unknown id."""
+        return not any(self._pieces.is_byte(i) or self._pieces.is_unknown(i) for i in self._pieces.encode(unit))
 
     def may_change(self, text):
         """Whether more ids may change the last character of a text."""

@@ -49,24 +49,23 @@ class Subwords:
         """The pieces of a text, in which "_" at the end stands for a space."""
         return [self._piece(token_id) for token_id in self._encoder.encode(text)]
 
-    def spells(self, token_id):
-        """Whether the id stands for a byte."""
-        return token_id > len(self._encoder.subwords)
+    def knows(self, character):
+        """Whether a piece holds the character."""
+        return any(character in subword for subword in self._encoder.subwords)
 
     def may_change(self, text):
         """Whether more ids may change the last character of a text: no."""
         return False
 
     def _piece(self, token_id):
-        if not self.spells(token_id):
-            return self._encoder.subwords[token_id - 1]
-        return f"<0x{token_id - 1 - len(self._encoder.subwords):02X}>"
+        subwords = self._encoder.subwords
+        return subwords[token_id - 1] if token_id <= len(subwords) else f"<0x{token_id - 1 - len(subwords):02X}>"
 
 
 def read(data):
     """The `SubwordTextEncoder` of a file's bytes."""
     try:
-        from tensorflow_datasets.deprecated.text import SubwordTextEncoder
+        from tensorflow_datasets import deprecated
     except ImportError as error:
         raise InputError(
             "a .subwords vocabulary is read by tensorflow-datasets: pip install 'keras-transformer[datasets]'"
@@ -75,6 +74,6 @@ def read(data):
         prefix = pathlib.Path(folder) / "vocabulary"
         prefix.with_suffix(Subwords.ending).write_bytes(data)
         try:
-            return SubwordTextEncoder.load_from_file(str(prefix))
+            return deprecated.text.SubwordTextEncoder.load_from_file(str(prefix))
         except ValueError as error:  # It checks the header, and evaluates each line as a Python string.
             raise RuntimeError(str(error)) from error

@@ -110,7 +110,7 @@ class Tokenizer:
     def unknown(self, text):
         """The characters of a text that no piece covers (of kind "word", the words), each once, in their order."""
         units = dict.fromkeys(self.vocabulary.units(self.normal_form(text)))
-        return [unit for unit in units if any(map(self.vocabulary.spells, self.encode(unit)))]
+        return [unit for unit in units if not self.vocabulary.knows(unit)]
 
     def knows_nothing_of(self, text):
         """Whether a text has characters (of kind "word", words) and the tokenizer covers none of them."""

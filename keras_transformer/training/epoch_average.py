@@ -10,6 +10,7 @@ import numpy as np
 from keras_transformer.data.parts import Corpus
 from keras_transformer.errors import InputError
 from keras_transformer.models.packed import packed
+from keras_transformer.run import Run
 from keras_transformer.storage import load_tensors
 from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
 from keras_transformer.training.checkpoint import load_checkpoint
@@ -17,7 +18,7 @@ from keras_transformer.training.device import find_devices
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.precision import choose_precision, precision
-from keras_transformer.training.trainer import open_run, packed_rows
+from keras_transformer.training.trainer import check_run, packed_rows
 
 
 def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
@@ -40,7 +41,8 @@ def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
     if (last is None) == (best is None):
         raise InputError("name either how many of the last epochs to average, or how many of the best")
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
-    run = open_run(run_dir, corpus.survey(), None)
+    run = Run(run_dir)
+    check_run(run, corpus.survey(run.config.turns), run.config)
     paths = choose(run, last, best)
     with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
         model = run.build_model()

@@ -58,14 +58,16 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
         TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
     """
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
-    survey = corpus.survey()
     files = {"tokenizer_file": tokenizer, "target_tokenizer_file": target_tokenizer}
     parent = Run(from_run) if from_run else None
-    run = open_run(run_dir, survey, config, parent) if Run.exists(run_dir) else None
+    run = Run(run_dir) if Run.exists(run_dir) else None
     known = run or parent
+    config = config or (known.config if known else Config())
+    survey = corpus.survey(config.turns)
+    if run:
+        check_run(run, survey, config, parent)
     if known:
         check_tokenizers(known, **files)
-    config = config or (known.config if known else Config())
     if parent:
         check_parent(parent, config)
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
@@ -167,7 +169,7 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation")):
             name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
             for name in names
         }
-        for parts in corpus.parts():
+        for parts in corpus.parts(config.turns):
             for name in encoders.keys() & parts.keys():
                 encoders[name].add(parts[name])
         encoded = {name: encoder.finish() for name, encoder in encoders.items()}
@@ -210,22 +212,20 @@ def absolute(paths):
     return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
 
 
-def open_run(run_dir, survey, config, parent=None):
-    """The run folder to go on with, if it is of the same corpus and settings."""
-    run = Run(run_dir)
+def check_run(run, survey, config, parent=None):
+    """Raises `InputError` if the run is not of that corpus and those settings, so that it cannot go on."""
     if run.corpus["fingerprint"] != survey.fingerprint:
         raise InputError(
-            f"{run_dir}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
+            f"{run.path}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
             f"{sum(survey.sizes.values())}); name another run folder"
         )
-    old, new = run.config.to_dict(), (config or run.config).to_dict()
+    old, new = run.config.to_dict(), config.to_dict()
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
-            raise InputError(f"{run_dir}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
+            raise InputError(f"{run.path}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
     check_monitor(run, new["monitor"])
     if parent:
         check_origin(run, parent)
-    return run
 
 
 def check_monitor(run, monitor):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_transformer.data.corpus import CorpusWarning, load_pairs
+from keras_transformer.data.corpus import CorpusWarning, load_pairs, read_chunks
 from keras_transformer.errors import InputError
 
 REAL_CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpora" / "chatbot_ko" / "ChatbotData.csv"
@@ -361,3 +361,43 @@ def test_two_files_that_hold_pairs_are_not_taken_for_parallel_text(tmp_path):
         (tmp_path / name).write_text("question,answer\nhi,hello\n")
     with pytest.raises(InputError, match=r"train\.csv: holds pairs by itself.*give it alone"):
         load_pairs([tmp_path / "train.csv", tmp_path / "valid.csv"])
+
+
+# Conversations
+
+
+def test_each_turn_of_a_conversation_answers_those_before_it(tmp_path):
+    lines = [
+        '{"turns": ["안녕", "네", "뭐 해?", "공부"]}',
+        '{"question": "q", "answer": "a"}',
+        '{"turns": ["hi", "hello"]}',
+    ]
+    path = write(tmp_path, "talks.jsonl", "\n".join(lines))
+    assert load_pairs(path, turns=2).to_numpy().tolist() == [
+        ["안녕", "네", "안녕"], ["안녕\n네", "뭐 해?", "안녕"], ["네\n뭐 해?", "공부", "안녕"],
+        ["q", "a", "q"], ["hi", "hello", "hi"],
+    ]  # fmt: skip
+    assert load_pairs(path)["question"].tolist() == ["안녕", "네", "뭐 해?", "q", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "problem"),
+    [
+        ('["a"]', "only one turn"),
+        ("[]", "only one turn"),
+        ('["a", 5]', "turn 2 is not a string"),
+        ('["a", {"x": 1}]', "no turn 2"),
+    ],
+)
+def test_a_conversation_that_cannot_be_used_is_named(tmp_path, turns, problem):
+    path = write(tmp_path, "talks.jsonl", f'{{"turns": ["a", "b"]}}\n{{"turns": {turns}}}')
+    with pytest.warns(CorpusWarning, match=f"row 2: {problem}"):
+        assert len(load_pairs(path)) == 1
+
+
+def test_a_file_is_read_in_chunks(tmp_path, monkeypatch):
+    path = write(tmp_path, "pairs.csv", "question,answer\n" + "".join(f"q{i},a{i}\n" for i in range(7)))
+    monkeypatch.setattr("keras_transformer.data.corpus.CHUNK", 3)
+    assert [len(chunk) for chunk in read_chunks(path)] == [3, 3, 1]
+    assert load_pairs(path)["question"].tolist() == [f"q{i}" for i in range(7)]
+    assert load_pairs(path).index.tolist() == list(range(7))

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from keras_transformer.data.corpus import read_rows
 from keras_transformer.data.records import delimited_records, json_records, read_lines
+from keras_transformer.data.rows import read_rows
 
 
 def endless(first, line, seen):

@@ -45,3 +45,9 @@ def test_a_question_stands_in_one_part_and_no_pair_is_lost():
 def test_the_split_of_the_korean_corpus():
     parts = split_pairs(load_pairs(KOREAN))
     assert {name: len(frame) for name, frame in parts.items()} == {"train": 10646, "validation": 579, "test": 598}
+
+
+def test_the_pairs_of_a_conversation_stay_together():
+    pairs = pd.DataFrame({"question": ["a", "b", "c"], "answer": ["b", "c", "d"], "opening": ["안녕"] * 3})
+    assert sorted(map(len, split_pairs(pairs).values())) == [0, 0, 3]
+    assert len(split_pairs(pairs)[part("안녕")]) == 3

@@ -11,8 +11,8 @@ from keras_transformer.data.check.repeats import Repeats, find_repeats
 from keras_transformer.data.check.suggestion import Suggestion, suggest
 from keras_transformer.data.check.survey import Survey
 from keras_transformer.data.check.verdict import find_warnings, why_unfit
-from keras_transformer.data.corpus import corpus_label, corpus_paths, read_rows
 from keras_transformer.data.records import open_text
+from keras_transformer.data.rows import corpus_label, corpus_paths, read_rows
 from keras_transformer.errors import InputError
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from keras_transformer.data.check.lengths import Tokens, describe_tokens, quantile
 from keras_transformer.data.check.rows import Rows
 from keras_transformer.data.check.vocabulary import OFTEN, choose_tokenizer
-from keras_transformer.data.corpus import corpus_paths
+from keras_transformer.data.rows import corpus_paths
 from keras_transformer.data.split import PARTS
 from keras_transformer.presets import preset
 

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import sentencepiece
 
-from keras_transformer.text.tokenizer import BYTE_PIECES, END_ID, SPACE, Tokenizer
+from keras_transformer.text.sentence_pieces import BYTE_PIECES, END_ID, SPACE
+from keras_transformer.text.tokenizer import Tokenizer
 
 SIZES = tuple(500 * 2**k for k in range(7))
 OFTEN = 10  # Times that a piece is to be met in training, at least, for something to be learned of it.

@@ -47,7 +47,7 @@ def test_tokens_are_counted_as_training_does(tmp_path):
     pairs = load_pairs(path)
     train = split_pairs(pairs)["train"]
     tokenizer = Tokenizer.train([*train["question"], *train["answer"]], suggestion.vocab_size)
-    assert tokens.questions.longest == max(map(len, encode_pairs(pairs, tokenizer).questions))
+    assert tokens.questions.longest == encode_pairs(pairs, tokenizer).lengths[:, 0].max()
     assert tokens.answers.longest == max(map(len, encode_pairs(pairs, tokenizer).answers))
     assert tokens.pairs == 1200
     assert sum(questions for _, _, questions, _ in tokens.histogram) == 1200

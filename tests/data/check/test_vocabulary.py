@@ -32,7 +32,7 @@ def test_all_characters_have_a_place_whatever_the_rule_says():
     hangul = [chr(ord("가") + number) for number in range(1500)]
     tokenizer, size, met = choose_tokenizer(hangul, 1500)
     assert (size, met) == (2000, 0)
-    assert tokenizer.unknown_characters("".join(hangul)) == []
+    assert tokenizer.unknown("".join(hangul)) == []
 
 
 def test_more_characters_than_any_size_has():
