@@ -199,6 +199,9 @@ def _file_of(corpus, path):
 def _builder(corpus):
     """The tensorflow-datasets builder of a corpus."""
     try:
+        importlib.import_module(
+            "importlib_resources"
+        )  # Which tensorflow-datasets misses only in the midst of its work.
         module = importlib.import_module(f"{BUILDERS}.{corpus.name}.{corpus.name}_dataset_builder")
     except ModuleNotFoundError as error:
         extra = "pip install 'keras_transformer[datasets]'"

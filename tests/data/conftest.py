@@ -13,6 +13,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.ranges.append(self.headers["Range"])
+        self.server.encodings.append(self.headers["Accept-Encoding"])
         way = self.server.plan.pop(0) if self.server.plan else "well"
         if isinstance(way, int):
             self.send_error(way)
@@ -46,6 +47,13 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
         self.server.over.wait()
 
+    def without_end(self):
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):  # The client leaves.
+            while True:
+                self.wfile.write(self.server.content)
+
     def half(self):
         self.wfile.write(self.server.content[: len(self.server.content) // 2])
 
@@ -63,10 +71,11 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    """A server on this machine alone: `content`, a `plan` of how to answer, and the `ranges` that were asked for."""
+    """A server on this machine alone: `content`, a `plan` of how to answer, and what was asked for."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        server.content, server.plan, server.ranges, server.over = CONTENT, [], [], threading.Event()
+        server.content, server.plan, server.over = CONTENT, [], threading.Event()
+        server.ranges, server.encodings = [], []
         server.url = f"http://127.0.0.1:{server.server_port}/말뭉치.bin"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

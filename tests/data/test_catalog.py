@@ -3,6 +3,7 @@
 import functools
 import pathlib
 import sys
+import types
 
 import pandas
 import pytest
@@ -174,8 +175,11 @@ def test_unknown_parts(small_talk):
         next(corpus_pairs(corpus.name, "valid"))
 
 
-def test_a_missing_package_is_named_with_the_extra(made_up_corpus, monkeypatch):
+@pytest.mark.parametrize("package", ["tensorflow_datasets", "importlib_resources"])
+def test_a_missing_package_is_named_with_the_extra(package, made_up_corpus, monkeypatch):
+    for known in ("tensorflow_datasets", "importlib_resources"):
+        monkeypatch.setitem(sys.modules, known, types.ModuleType(known))  # Installed or not.
     corpus = made_up_corpus(SMALL_TALK)
-    monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
-    with pytest.raises(InputError, match=r"tensorflow_datasets.*pip install 'keras_transformer\[datasets\]'"):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=rf"{package}.*pip install 'keras_transformer\[datasets\]'"):
         download_corpus(corpus.name)

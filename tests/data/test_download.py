@@ -52,6 +52,7 @@ def test_a_file_comes_whole(server, file, path):
     assert path.read_bytes() == server.content
     assert os.listdir(path.parent) == [path.name]
     assert server.ranges == [None]
+    assert server.encodings == ["identity"]
 
 
 def test_what_is_there_is_not_asked_for_again(server, file, path):
@@ -128,6 +129,11 @@ def test_other_content_is_refused(server, file, path, content):
     server.content = content
     assert failure(file, path).startswith("what came is not the file that was expected (its size or SHA-256 differs)")
     assert os.listdir(path.parent) == []
+
+
+def test_content_without_end_is_not_read_to_the_end(server, file, path):
+    server.plan = ["without_end"]
+    assert failure(file, path).startswith("what came is not the file that was expected")
 
 
 def test_content_that_is_too_short_is_asked_for_once_more_and_refused(server, file, path):

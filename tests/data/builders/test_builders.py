@@ -23,10 +23,11 @@ SMALL_TALK = [("안녕", "반가워요."), ("q11", "a"), ("질문 53", "대답")
 
 # L3 has no text: the pairs before and after it are left out.
 FILM_LINES = {
-    "L1": b"q1", "L2": b"Don\x92t\x85 +++$+++ go", "L3": b" ", "L10": b"q11", "L11": b"hello", "L12": b"\xe9t\xe9\x85",
+    "L1": b"q1", "L2": b"Don\x92t\x85 +++$+++ go", "L3": b" ", "L10": b"q11", "L11": b"hello",
+    "L12": b"\xe9t\xe9\r\x85",
 }  # fmt: skip
 FILM_TALKS = [["L1", "L2", "L3", "L2"], ["L10", "L11", "L12"]]
-FILM_PAIRS = [("q1", "Don’t… +++$+++ go"), ("q11", "hello"), ("hello", "été…")]
+FILM_PAIRS = [("q1", "Don’t… +++$+++ go"), ("q11", "hello"), ("hello", "été\r…")]
 
 
 def write_small_talk(folder):

@@ -41,6 +41,6 @@ def consecutive_utterances(archive):
 def rows(archive, name):
     """Yields the cells of each line of a file in the archive; only the last cell can hold the separator."""
     with archive.open(f"{FOLDER}/{name}") as file:
-        # Lines end at \n alone: some texts hold other characters that Python counts as line ends.
+        # Lines end at \n alone, whatever else a text holds.
         for line in io.TextIOWrapper(file, ENCODING, newline="\n"):
             yield line.split(SEPARATOR, 4)
