@@ -52,7 +52,7 @@ def made_up_corpus(tmp_path, monkeypatch):
         (folder / f"{name}_dataset_builder.py").write_text(real.read_text().replace("chatbot_ko", name))
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.setattr(catalog, "BUILDERS", folder.parent.name)
-        corpus = catalog.Corpus(name, "ko", 4, "CC0", "https://corpora.invalid")
+        corpus = catalog.NamedCorpus(name, "ko", 4, "CC0", "https://corpora.invalid")
         monkeypatch.setattr(catalog, "CORPORA", (corpus,))
         return corpus
 

@@ -19,7 +19,8 @@ def add_train_options(train):
     train.add_argument(
         "corpus", metavar="CORPUS", nargs="*",
         help="a .csv, .tsv or .jsonl file of questions and answers; or two text files with a line for each; or a "
-        "folder of such files, which are parts of their own where their names say so: train, validation (or dev), test",
+        "folder of such files, which are parts of their own where their names say so (train, validation or dev, "
+        "test); or a name of `keras-transformer data list`",
     )  # fmt: skip
     train.add_argument(
         "--validation", metavar="FILE", nargs="+",

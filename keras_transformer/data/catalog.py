@@ -20,7 +20,7 @@ BATCH = 1024  # Pairs that are read at a time.
 
 
 @dataclasses.dataclass(frozen=True)
-class Corpus:
+class NamedCorpus:
     """A corpus that can be had by its name; its texts and checksums stand in the folder of its builder.
 
     Attributes:
@@ -86,29 +86,36 @@ class Corpus:
 
 
 CORPORA = (
-    Corpus("chatbot_ko", "ko", 11_823, "MIT", "https://github.com/songys/Chatbot_data"),
+    NamedCorpus("chatbot_ko", "ko", 11_823, "MIT", "https://github.com/songys/Chatbot_data"),
     # 304,713 utterances in 83,097 conversations, less the pairs without text; PyTorch's chatbot tutorial counts so too.
-    Corpus(
+    NamedCorpus(
         "cornell_movie_dialogs", "en", 221_282, "not stated",
         "https://www.cs.cornell.edu/~cristian/Cornell_Movie-Dialogs_Corpus.html",
     ),
-    Corpus("multi30k", "en-de", 31_014, "non-commercial", "https://github.com/multi30k/dataset", has_own_parts=True),
+    NamedCorpus(
+        "multi30k", "en-de", 31_014, "non-commercial", "https://github.com/multi30k/dataset", has_own_parts=True
+    ),
 )  # fmt: skip
 
 
 def corpora():
-    """The `Corpus`es that can be had by name."""
+    """The `NamedCorpus`es that can be had by name."""
     return CORPORA
 
 
 def find_corpus(name):
-    """The `Corpus` of a name; raises `InputError` with the nearest name, or all, if it is unknown."""
+    """The `NamedCorpus` of a name; raises `InputError` with the nearest name, or all, if it is unknown."""
     names = [corpus.name for corpus in CORPORA]
     if name in names:
         return CORPORA[names.index(name)]
     near = difflib.get_close_matches(name, names, n=1)
     advice = f": did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
     raise InputError(f"no corpus is named {name!r}{advice}")
+
+
+def is_corpus(name):
+    """Whether that is the name of a corpus, and not a file or folder that stands here."""
+    return any(name == corpus.name for corpus in CORPORA) and not os.path.exists(name)
 
 
 def data_home():

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import hashlib
+import itertools
 import os
 import pathlib
 import re
@@ -11,7 +12,8 @@ import warnings
 import numpy as np
 import pandas
 
-from keras_transformer.data.corpus import CorpusWarning, check_pairs, read_chunks
+from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus
+from keras_transformer.data.corpus import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.rows import ENDINGS
 from keras_transformer.data.split import PARTS, split_pairs
 from keras_transformer.errors import InputError
@@ -50,7 +52,8 @@ class Corpus:
     frozen split.
 
     Args:
-        source: DataFrame with the columns "question" and "answer"; or what `load_pairs` reads; or a folder of such.
+        source: DataFrame with the columns "question" and "answer"; or what `load_pairs` reads; or a folder of such; or
+            a name of the catalog, which is downloaded unless it is here.
         question: Name of the column of questions, for `load_pairs`.
         answer: Name of the column of answers, likewise.
         encoding: Encoding of the files.
@@ -145,6 +148,9 @@ def files_of(source, reading):
     if hasattr(source, "columns"):
         return [(None, lambda turns: [check_pairs(source)])]
     [path, *others] = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if not others and is_corpus(path):
+        download_corpus(path)
+        return [(part, functools.partial(named_chunks, path, part)) for part in find_corpus(path).parts]
     if others or not os.path.isdir(path):
         return [(None, functools.partial(read_chunks, source, **reading))]
     files = sorted(file for file in pathlib.Path(path).iterdir() if file.suffix.lower() in ENDINGS)
@@ -156,6 +162,13 @@ def files_of(source, reading):
             f"{files[names.index(None)]}: its name says no part (train, validation, test), as others in the folder do"
         )
     return [(name, functools.partial(read_chunks, file, **reading)) for name, file in zip(names, files)]
+
+
+def named_chunks(name, part, turns):
+    """Yields the pairs of a part of a corpus of the catalog, as `read_chunks` does those of a file."""
+    pairs = corpus_pairs(name, part)
+    while chunk := list(itertools.islice(pairs, CHUNK)):
+        yield pandas.DataFrame(chunk, columns=["question", "answer"])
 
 
 def part_of(file):

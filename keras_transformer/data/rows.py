@@ -77,6 +77,8 @@ def _rows(paths, names, encoding, turns):
         return _delimited_rows(path, DELIMITERS[ending], names, encoding)
     if os.path.isdir(path):
         raise InputError(f"{path}: a folder, not a file")
+    if not ending and not os.path.exists(path):
+        raise InputError(f"{path}: no such file, nor a corpus that `keras-transformer data list` has")
     raise InputError(f"{path}: cannot tell what is in it by its name, which should end in one of {', '.join(ENDINGS)}")
 
 

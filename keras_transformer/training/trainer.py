@@ -9,6 +9,7 @@ import keras
 import numpy as np
 
 from keras_transformer.config import Config
+from keras_transformer.data.catalog import is_corpus
 from keras_transformer.data.encoding import PairEncoder
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.parts import Corpus
@@ -40,8 +41,8 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
     a training that was killed.
 
     Args:
-        corpus: DataFrame with the columns "question" and "answer", or what `load_pairs` reads, or a folder of such; or
-            a `Corpus`, which can say more of it.
+        corpus: DataFrame with the columns "question" and "answer", or what `load_pairs` reads, or a folder of such, or
+            the name of a corpus of the catalog; or a `Corpus`, which can say more of it.
         run_dir: The run folder, new or of the same training.
         config: The `Config`; by default that of the run folder, or for a new one that of `from_run`, or `Config()`.
         from_run: Folder of a run to start from: its tokenizers and sizes are kept, its best weights are the first ones;
@@ -204,11 +205,13 @@ def about_corpus(source, survey):
 
 
 def absolute(paths):
-    """Paths, or one, as they can be written down: absolute, and with question marks where they are no UTF-8."""
+    """Paths, or one, as they can be written down: absolute, with question marks where no UTF-8; names as they are."""
     if paths is None:
         return None
     if isinstance(paths, list):
         return list(map(absolute, paths))
+    if is_corpus(paths):
+        return paths
     return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
 
 

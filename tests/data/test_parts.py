@@ -1,3 +1,4 @@
+import argparse
 import hashlib
 
 import pandas
@@ -18,9 +19,9 @@ def many(count):
     return frame(*[(f"질문 {i}", f"답 {i}") for i in range(count)])
 
 
-def joined(corpus, name):
+def joined(corpus, name, turns=1):
     """All pairs of a part."""
-    return [row for parts in corpus.parts() for row in parts.get(name, frame()).itertuples(index=False, name=None)]
+    return [row for parts in corpus.parts(turns) for row in pairs_of(parts.get(name, frame()))]
 
 
 def pairs_of(rows):
@@ -169,3 +170,31 @@ def test_what_load_pairs_reads_is_a_corpus_too(tmp_path):
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
     corpus = Corpus(paths, validation=paths)
     assert joined(corpus, "train") == joined(corpus, "validation") == pairs_of(load_pairs(paths))
+
+
+def test_a_name_of_the_catalog_is_a_corpus(monkeypatch):
+    told = []
+    monkeypatch.setattr(module, "is_corpus", lambda name: name == "talk")
+    monkeypatch.setattr(module, "download_corpus", told.append)
+    monkeypatch.setattr(module, "find_corpus", lambda name: argparse.Namespace(parts={"train": 3, "validation": 2}))
+    monkeypatch.setattr(module, "corpus_pairs", lambda name, part: iter(pairs_of(many(3 if part == "train" else 2))))
+    monkeypatch.setattr(module, "CHUNK", 2)
+    corpus = Corpus("talk")
+    assert told == ["talk"]
+    assert corpus.survey().sizes == {"train": 3, "validation": 2, "test": 0}
+    assert [len(parts["train"]) for parts in corpus.parts() if "train" in parts] == [2, 1]
+    assert corpus.source["corpus"] == ["talk"]
+
+
+def test_what_is_neither_a_file_nor_a_name_is_refused():
+    with pytest.raises(InputError, match="chatbot: no such file, nor a corpus that `keras-transformer data list` has"):
+        Corpus("chatbot").survey()
+
+
+def test_conversations_keep_their_turns_and_stay_in_one_part(tmp_path):
+    lines = [f'{{"turns": ["질문 {i}", "b", "c", "d"]}}' for i in range(300)]
+    (tmp_path / "talks.jsonl").write_text("\n".join(lines), "utf-8")
+    corpus, openings = Corpus(tmp_path / "talks.jsonl"), many(300)
+    assert corpus.survey(turns=3).sizes == {name: 3 * len(part) for name, part in split_pairs(openings).items()}
+    questions = {question.partition(" ")[0] for question, *_ in joined(corpus, "validation", turns=3)}
+    assert questions == {"질문"}  # With three turns, every question begins with the first.

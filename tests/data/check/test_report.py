@@ -48,7 +48,7 @@ def test_tokens_are_counted_as_training_does(tmp_path):
     train = split_pairs(pairs)["train"]
     tokenizer = Tokenizer.train([*train["question"], *train["answer"]], suggestion.vocab_size)
     assert tokens.questions.longest == encode_pairs(pairs, tokenizer).lengths[:, 0].max()
-    assert tokens.answers.longest == max(map(len, encode_pairs(pairs, tokenizer).answers))
+    assert tokens.answers.longest == encode_pairs(pairs, tokenizer).lengths[:, 1].max() + 1
     assert tokens.pairs == 1200
     assert sum(questions for _, _, questions, _ in tokens.histogram) == 1200
     assert tokens.histogram[-1][1] == max(tokens.questions.longest, tokens.answers.longest)
