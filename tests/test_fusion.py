@@ -106,3 +106,31 @@ def test_only_a_graph_that_knows_the_shapes_is_compiled():
 def test_arrays_may_stand_among_the_tensors():
     targets, logits = np.array([[1, 2]]), np.zeros((1, 2, 3), "float32")
     np.testing.assert_allclose(tf.function(lambda: loss_function(targets, tf.constant(logits)))(), np.log(3), rtol=1e-6)
+
+
+def double(x):
+    return x * 2
+
+
+def programs_of(function):
+    graph = tf.function(function).get_concrete_function(tf.TensorSpec((2, 3))).graph
+    return [op for op in graph.get_operations() if "PartitionedCall" in op.type]
+
+
+def test_what_a_graph_computed_is_found_again():
+    once = programs_of(lambda x: (fusion.fused_if_fusible(double, x), fusion.fused_before(double, x)))
+    alone = programs_of(lambda x: fusion.fused_before(double, x))
+    other = programs_of(lambda x: (fusion.fused_if_fusible(double, x), fusion.fused_before(double, x + 1)))
+    assert (len(once), len(alone), len(other)) == (1, 1, 2)
+    assert fusion.fused_before(double, tf.constant(3)) == 6  # Eager.
+
+
+def test_a_loss_after_a_measure_has_its_gradient():
+    def gradient(x):
+        fusion.fused_before(double, x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = fusion.fused_if_fusible(double, x)
+        return tape.gradient(made, x)
+
+    np.testing.assert_array_equal(tf.function(gradient)(tf.zeros((2, 3))), np.full((2, 3), 2))

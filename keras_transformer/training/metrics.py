@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_transformer.fusion import fused_if_fusible
+from keras_transformer.fusion import fused_before, fused_if_fusible
 from keras_transformer.training.losses import token_losses
 
 
@@ -46,7 +46,7 @@ class TokenMean(keras.metrics.Metric):
         self.tokens = self.add_weight(name="tokens", initializer="zeros")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        values, weights = fused_if_fusible(self.measure, y_true, y_pred)
+        values, weights = fused_before(self.measure, y_true, y_pred)
         self.total.assign_add(ops.sum(values))
         self.tokens.assign_add(ops.sum(weights))
 
