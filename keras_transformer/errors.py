@@ -1,5 +1,14 @@
 """What can go wrong for reasons outside the program, each said in one line that a user can act on."""
 
+import errno
+
+NO_ROOM = {
+    errno.ENOSPC: "disk full",
+    errno.EDQUOT: "disk quota used up",
+    errno.EFBIG: "limit of file sizes reached",
+}
+"""Errors of the operating system that mean a full disk, in words."""
+
 
 class InputError(ValueError):
     """A file, value or option that the user gave and can mend.

@@ -31,6 +31,7 @@ from keras_transformer.text.tokenizer import ENDINGS, Tokenizer
 FORMAT = 2  # Of the run folder; raised when an older reader could no longer make sense of it.
 CONFIG, RECIPE, WEIGHTS = "config.json", "config.toml", "weights.safetensors"
 TOKENIZER, TARGET_TOKENIZER = "tokenizer", "target_tokenizer"
+TOKENIZER_FILES = {name + ending for name in (TOKENIZER, TARGET_TOKENIZER) for ending in ENDINGS}
 EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
 CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
 
@@ -99,6 +100,8 @@ class Run:
         if parent:
             about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
         try:
+            for name in TOKENIZER_FILES:
+                (path / name).unlink(missing_ok=True)  # Of a first try that was killed.
             for name, file in files.items():
                 write_atomically(path / f"{name}{file.ending}", file.model)
             write_about(path, about)
@@ -123,7 +126,7 @@ class Run:
             names = {name for name in os.listdir(path) if not name.endswith(".part")}
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
-        if {name for name in names if pathlib.Path(name).stem not in (TOKENIZER, TARGET_TOKENIZER)} - {RECIPE, LOCK}:
+        if names - {RECIPE, LOCK} - TOKENIZER_FILES:
             raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
 
     @staticmethod

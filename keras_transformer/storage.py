@@ -1,7 +1,6 @@
 """Files that are whole: written beside their place and moved there, and checked when they are read."""
 
 import contextlib
-import errno
 import hashlib
 import json
 import math
@@ -14,19 +13,13 @@ import keras
 import numpy as np
 import safetensors
 
-from keras_transformer.errors import DiskFull, InputError
+from keras_transformer.errors import NO_ROOM, DiskFull, InputError
 
 DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
     "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
 }  # fmt: skip
 """Names of types in Keras and in safetensors files."""
-
-NO_ROOM = {
-    errno.ENOSPC: "disk full",
-    errno.EDQUOT: "disk quota used up",
-    errno.EFBIG: "limit of file sizes reached",
-}
 
 
 def save_tensors(path, tensors, run_id, about):

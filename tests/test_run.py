@@ -102,3 +102,11 @@ def test_a_creation_broken_off_can_be_repeated(path, tmp_path):
     (tmp_path / "new/tokenizer.model").write_bytes(b"half")
     Run.create(tmp_path / "new", CONFIG, run.tokenizer, {})
     assert Run(tmp_path / "new").tokenizer.model == run.tokenizer.model
+
+
+def test_another_tokenizer_that_a_first_try_left_behind_is_not_taken(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/tokenizer.subwords").write_bytes(b"### SubwordTextEncoder")
+    (tmp_path / "run/target_tokenizer.model").write_bytes(b"half")
+    Run.create(tmp_path / "run", CONFIG, Tokenizer.train(["가나다 abc"], 400), {})
+    assert sorted(path.name for path in (tmp_path / "run").glob("*tokenizer*")) == ["tokenizer.model"]

@@ -159,7 +159,8 @@ def answer_lines(run_dir, questions, options):
         unknown = unknown_only(bot, question)
         asked = conversation.after_the_turns_before(question) if question.strip() else ""
         answers = [(unknown, 0.0)] * wanted if unknown else bot.n_best([asked], wanted, **conversation.settings)[0]
-        conversation.said = [*conversation.said, question, answers[0][0]] if asked else []
+        reply = "" if unknown else answers[0][0]
+        conversation.said = [*conversation.said, question, reply][-bot.turns :] if asked else []
         for answer, score in answers:
             print(in_words(answer, score, options), flush=True)
 

@@ -14,6 +14,7 @@ import sys
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import InputError
+from keras_transformer.lock import lock_to_the_end
 
 BUILDERS = "keras_transformer.data.builders"  # The package that has a package for each corpus.
 BATCH = 1024  # Pairs that are read at a time.
@@ -142,13 +143,25 @@ def download_corpus(name, files=()):
         return
     builder = _builder(corpus)  # First of all: it tells if a package is missing.
     given = {_file_of(corpus, path): path for path in files}
+    corpus.downloads.mkdir(parents=True, exist_ok=True)
+    with open(corpus.downloads / "lock", "ab") as lock:
+        try:
+            lock_to_the_end(lock)
+        except (BlockingIOError, PermissionError) as error:
+            raise InputError(f"{name}: another process is preparing it; wait for it") from error
+        if not corpus.is_here:
+            _bring(corpus, builder, given)
+
+
+def _bring(corpus, builder, given):
+    """Gets the files of a corpus, but for those given, and prepares it."""
     for file in corpus.files:
         place = corpus.downloads / file.name
         if file in given:
             adopt(file, given[file], place)
         else:
             fetch(file, place)
-    print(f"{name}: preparing {corpus.prepared} …", file=sys.stderr)
+    print(f"{corpus.name}: preparing {corpus.prepared} …", file=sys.stderr)
     _prepare(builder, corpus.downloads)
 
 
@@ -172,7 +185,7 @@ def load_corpus(name):
 
 
 def corpus_pairs(name, part="train"):
-    """Yields the (question, answer) of every pair in a part of a corpus, in order, a few of them in memory at a time.
+    """Yields the (question, answer) of every pair in a part of a corpus, in order.
 
     Raises:
         InputError: If the name or the part is unknown, or the corpus is not here.

@@ -2,7 +2,9 @@
 
 from keras_transformer.text.turns import BETWEEN
 
-TURNS_NAMES = ("turns", "messages", "dialog", "dialogue", "conversation", "utterances", "대화")
+TURNS_NAMES = ("turns", "messages", "dialog", "dialogue", "conversation", "conversations", "utterances", "대화")
+ROLE_NAMES = ("role", "from")
+SILENT = ("system", "developer", "tool", "function")  # Roles of what nobody says.
 TEXT_NAMES = ("content", "text", "utterance", "value", "발화", "내용")
 
 
@@ -13,10 +15,16 @@ def turns_of(record):
         record: The object: a list under one of `TURNS_NAMES`, of texts, or of objects with one of `TEXT_NAMES`.
 
     Returns:
-        A list, of texts where the record is as it should be; None if it holds no conversation.
+        A list, of texts where the record is as it should be, without what systems and tools say; None if it holds no
+        conversation.
     """
     turns = next((record[name] for name in TURNS_NAMES if isinstance(record.get(name), list)), None)
-    return None if turns is None else [text_of(turn) for turn in turns]
+    return None if turns is None else [text_of(turn) for turn in turns if not is_silent(turn)]
+
+
+def is_silent(turn):
+    """Whether a turn is an object that says it is nobody's."""
+    return isinstance(turn, dict) and any(turn.get(name) in SILENT for name in ROLE_NAMES)
 
 
 def text_of(turn):

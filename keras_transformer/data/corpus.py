@@ -1,11 +1,10 @@
 """Question-answer pairs from files, as tables."""
 
-import itertools
 import warnings
 
 import pandas
 
-from keras_transformer.data.rows import corpus_label, corpus_paths, listing, read_rows
+from keras_transformer.data.rows import MOST_NAMED, corpus_label, listing, read_rows
 from keras_transformer.errors import InputError
 
 CHUNK = 100_000  # Pairs of a file that are in memory at a time, where it is read in chunks.
@@ -37,38 +36,35 @@ def load_pairs(path, question=None, answer=None, encoding="utf-8", turns=1):
     Raises:
         InputError: If the file cannot be read, its columns cannot be told, or no row is usable.
     """
-    return pandas.concat(list(read_chunks(path, question, answer, encoding, turns)), ignore_index=True)
+    pairs = pandas.concat(list(read_chunks(path, question, answer, encoding, turns)), ignore_index=True)
+    return pairs if (pairs["opening"] != pairs["question"]).any() else pairs.drop(columns="opening")
 
 
 def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
-    """Yields the pairs of a corpus, as `load_pairs` returns them, some at a time."""
-    paths, faults, usable = corpus_paths(path), [], 0
-    pairs = sound_pairs(read_rows(paths, question, answer, encoding, turns), faults)
-    while chunk := list(itertools.islice(pairs, CHUNK)):
-        usable += len(chunk)
-        table = pandas.DataFrame(chunk, columns=["question", "answer", "opening"])
-        yield table if (table["opening"] != table["question"]).any() else table.drop(columns="opening")
-    label = corpus_label(paths)
+    """Yields the pairs of a corpus, as `load_pairs` returns them but always with their openings, some at a time."""
+    label, faults, unusable, usable, chunk = corpus_label(path), [], 0, 0, []
+    for row, asked, answered, problem, opening in read_rows(path, question, answer, encoding, turns):
+        if problem:
+            unusable += 1
+            faults += [f"row {row}: {problem}"] if len(faults) < MOST_NAMED else []
+            continue
+        usable += 1
+        chunk.append((asked, answered, opening))
+        if len(chunk) == CHUNK:
+            yield table_of(chunk)
+            chunk = []
+    if chunk:
+        yield table_of(chunk)
     if not usable:
         raise InputError(f"{label}: no question-answer pair in it" + (f" ({faults[0]})" if faults else ""))
-    if faults:
-        count = f"{len(faults)} of {usable + len(faults)} rows left out"
-        warnings.warn(f"{label}: {count}: {listing(faults, '; ')}", CorpusWarning, stacklevel=3)
+    if unusable:
+        named = listing(faults, "; ") + (f"; … and {unusable - len(faults)} more" if unusable > len(faults) else "")
+        warnings.warn(f"{label}: {unusable} of {usable + unusable} rows left out: {named}", CorpusWarning, stacklevel=3)
 
 
-def sound_pairs(rows, faults):
-    """Yields question, answer and opening of each of `read_rows`; faults are added to the list of them in words.
-
-    The pairs of a conversation have one row, and the first of them asks its first turn, the opening.
-    """
-    before, opening = None, None
-    for row, question, answer, problem in rows:
-        if problem:
-            faults.append(f"row {row}: {problem}")
-            continue
-        opening = opening if row == before else question
-        before = row
-        yield question, answer, opening
+def table_of(rows):
+    """Rows of a question, its answer and its opening as a DataFrame."""
+    return pandas.DataFrame(rows, columns=["question", "answer", "opening"])
 
 
 def check_pairs(pairs):

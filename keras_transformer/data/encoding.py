@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 
 from keras_transformer.data.corpus import CorpusWarning
-from keras_transformer.errors import InputError
+from keras_transformer.errors import NO_ROOM, DiskFull, InputError
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.turns import question_ids
+
+MOST_NAMED = 3  # Pairs that a warning names.
 
 
 class EncodedPairs:
@@ -17,13 +19,12 @@ class EncodedPairs:
 
     Args:
         ids: All token ids, a vector in memory or in a file.
-        ends: Where each text ends in it, integers (2 · pairs,).
+        starts: Where each text starts in it, and the last ends, integers (2 · pairs + 1,).
         characters: Number of characters of the answers.
     """
 
-    def __init__(self, ids, ends, characters):
-        self.ids, self.characters = ids, characters
-        self._starts = np.concatenate([[0], ends]).astype("int64")
+    def __init__(self, ids, starts, characters):
+        self.ids, self._starts, self.characters = ids, starts, characters
 
     def __len__(self):
         return len(self._starts) // 2
@@ -44,7 +45,7 @@ class EncodedPairs:
     @property
     def lengths(self):
         """Token counts (pairs, 2), int32: of each question, and of each answer as the decoder reads it."""
-        return np.diff(self._starts).reshape(-1, 2).astype("int32") - (0, 1)
+        return np.diff(self._starts).astype("int32").reshape(-1, 2) - np.array([0, 1], "int32")
 
 
 class PairEncoder:
@@ -63,7 +64,8 @@ class PairEncoder:
         self.max_length, self.turns = max_length, turns
         self._dtype = np.min_scalar_type(max(self.tokenizer.vocab_size, self.target.vocab_size))
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it has no name: nothing of it stays, however this ends)
-        self._lengths, self._characters, self._long = array.array("i"), 0, []
+        self._lengths, self._characters = array.array("i"), 0
+        self._long, self._named = 0, []  # How many pairs are too long, and the first few of their questions.
 
     def __enter__(self):
         return self
@@ -72,13 +74,31 @@ class PairEncoder:
         self._file.close()
 
     def add(self, pairs):
-        """Encodes pairs, a DataFrame with the columns "question" and "answer"."""
+        """Encodes pairs, a DataFrame with the columns "question" and "answer".
+
+        Raises:
+            DiskFull: If there is no room for them.
+        """
+        try:
+            self._add(pairs)
+            self._file.flush()
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            raise DiskFull(
+                error.errno,
+                f"{NO_ROOM[error.errno]}: the corpus as token ids does not fit into {tempfile.gettempdir()}: make "
+                "room, or name another folder by the environment variable TMPDIR",
+            ) from error
+
+    def _add(self, pairs):
         start, end = self.target.start_id, self.target.end_id
         questions = question_ids(self.tokenizer, list(pairs["question"]), self.turns, self.max_length)
         answers = [[start, *ids, end] for ids in self.target.encode(list(pairs["answer"]))]
         for asked, text, question, answer in zip(pairs["question"], pairs["answer"], questions, answers):
             if self.max_length is not None and max(len(question), len(answer)) > self.max_length:
-                self._long.append(asked[:40])
+                self._long += 1
+                self._named += [repr(asked[:40])] if len(self._named) < MOST_NAMED else []
                 continue
             self._file.write(np.array(question + answer, self._dtype))
             self._lengths.extend((len(question), len(answer)))
@@ -94,22 +114,23 @@ class PairEncoder:
             self._warn_of_long_pairs()
         if not self._lengths:
             raise InputError(f"no pair of at most {self.max_length} tokens: nothing to make batches of")
-        self._file.flush()
-        return EncodedPairs(np.memmap(self._file, self._dtype, "r"), np.cumsum(self._lengths), self._characters)
+        starts = np.zeros(len(self._lengths) + 1, "int64")
+        np.cumsum(self._lengths, out=starts[1:])
+        return EncodedPairs(np.memmap(self._file, self._dtype, "r"), starts, self._characters)
 
     def _warn_of_long_pairs(self):
         """Counts and names them."""
-        named = "; ".join(map(repr, self._long[:3])) + ("; …" if len(self._long) > 3 else "")
-        total = len(self._long) + len(self._lengths) // 2
+        named = "; ".join(self._named) + ("; …" if self._long > len(self._named) else "")
+        total = self._long + len(self._lengths) // 2
         warnings.warn(
-            f"{len(self._long)} of {total} pairs are longer than {self.max_length} tokens and left out: {named}",
+            f"{self._long} of {total} pairs are longer than {self.max_length} tokens and left out: {named}",
             CorpusWarning,
             stacklevel=4,
         )
 
 
-def encode_pairs(pairs, tokenizer, max_length=None, target_tokenizer=None):
+def encode_pairs(pairs, tokenizer, max_length=None, target_tokenizer=None, turns=1):
     """The `EncodedPairs` of a DataFrame; arguments and errors are those of `PairEncoder`."""
-    with PairEncoder(tokenizer, max_length, target_tokenizer) as encoder:
+    with PairEncoder(tokenizer, max_length, target_tokenizer, turns) as encoder:
         encoder.add(pairs)
         return encoder.finish()

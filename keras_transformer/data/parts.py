@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pandas
 
-from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus
+from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus
 from keras_transformer.data.corpus import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.rows import ENDINGS
 from keras_transformer.data.split import PARTS, split_pairs
@@ -57,7 +57,8 @@ class Corpus:
         question: Name of the column of questions, for `load_pairs`.
         answer: Name of the column of answers, likewise.
         encoding: Encoding of the files.
-        validation: The like of `source` to validate with; all of `source` is for training then.
+        validation: The like of `source` to validate with: its part of validation, if it has parts of its own. All of
+            `source` is for training then, but for what its names say is test.
 
     Attributes:
         source: The keys of `config.toml` that say where the corpus is, a dictionary.
@@ -71,8 +72,10 @@ class Corpus:
         self.source = {"corpus": paths_of(source), "validation": paths_of(validation), **reading}
         self._files = files_of(source, reading)
         if validation is not None:
-            self._files = [("train", read) for _, read in self._files]
-            self._files += [("validation", read) for _, read in files_of(validation, reading)]
+            held_out = files_of(validation, reading)
+            own = any(name == "validation" for name, _ in held_out)
+            self._files = [("test" if name == "test" else "train", read) for name, read in self._files]
+            self._files += [("validation", read) for name, read in held_out if not own or name == "validation"]
 
     @classmethod
     def found_at(cls, source):
@@ -148,9 +151,8 @@ def files_of(source, reading):
     if hasattr(source, "columns"):
         return [(None, lambda turns: [check_pairs(source)])]
     [path, *others] = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    if not others and is_corpus(path):
-        download_corpus(path)
-        return [(part, functools.partial(named_chunks, path, part)) for part in find_corpus(path).parts]
+    if not others and not os.path.exists(path) and not os.path.splitext(path)[1]:
+        return named_files(path)
     if others or not os.path.isdir(path):
         return [(None, functools.partial(read_chunks, source, **reading))]
     files = sorted(file for file in pathlib.Path(path).iterdir() if file.suffix.lower() in ENDINGS)
@@ -162,6 +164,16 @@ def files_of(source, reading):
             f"{files[names.index(None)]}: its name says no part (train, validation, test), as others in the folder do"
         )
     return [(name, functools.partial(read_chunks, file, **reading)) for name, file in zip(names, files)]
+
+
+def named_files(name):
+    """The like of `files_of` for a corpus of the catalog, which is downloaded unless it is here."""
+    try:
+        corpus = find_corpus(name)
+    except InputError as error:
+        raise InputError(f"{name}: no such file; and {error}") from error
+    download_corpus(name)
+    return [(part, functools.partial(named_chunks, name, part)) for part in corpus.parts]
 
 
 def named_chunks(name, part, turns):
@@ -187,9 +199,10 @@ def paths_of(source):
 def add_to_fingerprint(digest, name, pairs):
     """Adds a chunk to a checksum."""
     digest.update((name or "").encode())
-    for question, answer in zip(pairs["question"], pairs["answer"], strict=True):
+    openings = pairs["opening"] if "opening" in pairs else pairs["question"]
+    for question, answer, opening in zip(pairs["question"], pairs["answer"], openings, strict=True):
         # With the lengths before them, text that moves from a question to its answer changes the sum.
-        text = f"{len(question)}:{question}{len(answer)}:{answer}"
+        text = f"{len(question)}:{question}{len(answer)}:{answer}" + ("" if opening == question else opening)
         digest.update(text.encode("utf-8", "surrogatepass"))
 
 

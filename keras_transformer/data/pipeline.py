@@ -7,8 +7,9 @@ from keras_transformer.data.packing import PackedRows
 
 
 def make_dataset(
-    pairs, tokenizer, batch_size=64, max_length=None, shuffle=True, seed=0, packed=False, target_tokenizer=None
-):
+    pairs, tokenizer, batch_size=64, max_length=None, shuffle=True, seed=0, packed=False, target_tokenizer=None,
+    turns=1,
+):  # fmt: skip
     """A dataset for `model.fit`, tokenized once, with almost no padding.
 
     By default a row holds one pair, and a batch pairs of similar lengths. Packed, a row holds several pairs and all
@@ -24,6 +25,7 @@ def make_dataset(
         seed: Seed of that order.
         packed: Whether rows hold several pairs.
         target_tokenizer: The `Tokenizer` of the answers; None for the same.
+        turns: Turns of a conversation that a question may have, its lines; several need a tokenizer with a separator.
 
     Returns:
         A finite `tf.data.Dataset` of ({"inputs", "dec_inputs"}, targets), int32 of shapes (batch, question length),
@@ -33,6 +35,6 @@ def make_dataset(
     Raises:
         InputError: If the columns are not there or hold no text, or no pair is left.
     """
-    encoded = encode_pairs(check_pairs(pairs), tokenizer, max_length, target_tokenizer)
+    encoded = encode_pairs(check_pairs(pairs), tokenizer, max_length, target_tokenizer, turns)
     batches = PackedRows if packed else Buckets
     return batches(encoded, batch_size, shuffle=shuffle, seed=seed).epochs()

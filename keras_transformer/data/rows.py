@@ -35,9 +35,10 @@ def read_rows(path, question=None, answer=None, encoding="utf-8", turns=1):
         turns: Turns that a question holds at most, where a row is a conversation, which gives several pairs.
 
     Returns:
-        An iterator of (row, question, answer, problem): the number of the row's first line from 1, the texts without
-        surrounding white space, and what makes the row unusable (None if nothing does; else the texts mean nothing).
-        While it is read, it raises `InputError` if the file cannot be.
+        An iterator of (row, question, answer, problem, opening): the number of the row's first line from 1, the texts
+        without surrounding white space, what makes the row unusable (None if nothing does; else the texts mean
+        nothing), and the first turn of a conversation, otherwise the question. While it is read, it raises `InputError`
+        if the file cannot be.
 
     Raises:
         InputError: If it is plain from the arguments that they name no corpus.
@@ -78,15 +79,15 @@ def _rows(paths, names, encoding, turns):
     if os.path.isdir(path):
         raise InputError(f"{path}: a folder, not a file")
     if not ending and not os.path.exists(path):
-        raise InputError(f"{path}: no such file, nor a corpus that `keras-transformer data list` has")
+        raise InputError(f"{path}: no such file")
     raise InputError(f"{path}: cannot tell what is in it by its name, which should end in one of {', '.join(ENDINGS)}")
 
 
-def _checked_row(row, question, answer, problem):
+def _checked_row(row, question, answer, problem, opening=None):
     if problem:
-        return row, question, answer, problem
+        return row, question, answer, problem, None
     question, answer = question.strip(), answer.strip()
-    return row, question, answer, _pair_problem(question, answer)
+    return row, question, answer, _pair_problem(question, answer), opening or question
 
 
 def _pair_problem(question, answer):
@@ -136,7 +137,8 @@ def _json_rows(path, names, encoding, turns):
         if problem:
             yield row, None, None, problem
             continue
-        if names is None and (said := turns_of(record)) is not None:
+        said = turns_of(record) if names is None else None
+        if said or (said is not None and keys is None):
             yield from _conversation_rows(row, said, turns)
             continue
         if keys is None:
@@ -150,13 +152,17 @@ def _json_rows(path, names, encoding, turns):
 
 
 def _conversation_rows(row, said, turns):
-    problems = (_json_problem(text, f"turn {number}") for number, text in enumerate(said, 1))
-    problem = next(filter(None, problems), None) or ("only one turn" if len(said) < 2 else None)
+    problems = (_turn_problem(text, number) for number, text in enumerate(said, 1))
+    problem = next(filter(None, problems), None) or ("no two turns" if len(said) < 2 else None)
     if problem:
         yield row, None, None, problem
         return
     for question, answer in answered_turns(said, turns):
-        yield row, question, answer, None
+        yield row, question, answer, None, said[0].strip()
+
+
+def _turn_problem(text, number):
+    return _json_problem(text, f"turn {number}") or (None if text.strip() else f"no turn {number}")
 
 
 def _json_problem(value, what):

@@ -28,6 +28,8 @@ def part(question):
 def split_pairs(pairs):
     """Splits a corpus by its questions, and conversations by their openings.
 
+    The pairs of a conversation stay together, so that one of its later questions may be met in several parts.
+
     Args:
         pairs: DataFrame with a column "question"; where it has a column "opening", that one counts.
 

@@ -33,6 +33,7 @@ class SentencePieces:
 
     Raises:
         RuntimeError: If it is none.
+        InputError: If its ids of padding, unknown, start and end are others than ours.
     """
 
     ending = ".model"
@@ -42,7 +43,9 @@ class SentencePieces:
         self.data = data
         self._pieces = sentencepiece.SentencePieceProcessor(model_proto=data)
         self.size = self._pieces.get_piece_size()
-        self.separator_id = SEPARATOR_ID if self._pieces.id_to_piece(SEPARATOR_ID) == SEPARATOR else None
+        check_special_ids(self._pieces)
+        separated = self.size > SEPARATOR_ID and self._pieces.id_to_piece(SEPARATOR_ID) == SEPARATOR
+        self.separator_id = SEPARATOR_ID if separated else None
         model = sentencepiece_model_pb2.ModelProto.FromString(data)
         self.composes = bool(model.denormalizer_spec.precompiled_charsmap)
         self.units = str.split if model.trainer_spec.model_type == model.trainer_spec.WORD else list
@@ -70,14 +73,23 @@ class SentencePieces:
         return self.composes and hangul.may_grow(text)
 
 
+def check_special_ids(pieces):
+    """Raises `InputError` if the special ids of a SentencePiece processor are not those that all else relies on."""
+    found = [pieces.pad_id(), pieces.unk_id(), pieces.bos_id(), pieces.eos_id()]
+    if found != [PAD_ID, UNK_ID, START_ID, END_ID]:
+        raise InputError(
+            f"its ids of padding, unknown, start and end are {', '.join(map(str, found))} and must be 0, 1, 2, 3: "
+            "train it with --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3"
+        )
+
+
 def train(texts, vocab_size, kind, jamo, separator):
     """Learns the `SentencePieces` of some texts; the arguments are those of `Tokenizer.train`."""
     texts = [text for text in map(normalize, texts) if text]
     if not texts:
         raise InputError("no text to learn a tokenizer from")
     model_type = MODEL_TYPES[kind]
-    if model_type in OPEN:
-        check_size(texts, vocab_size, jamo, separator)
+    check_size(texts, vocab_size, jamo, separator, model_type)
     model = io.BytesIO()
     with hangul.rules() if jamo else contextlib.nullcontext({"normalization_rule_name": "identity"}) as rules:
         sentencepiece.SentencePieceTrainer.train(
@@ -106,8 +118,12 @@ def train(texts, vocab_size, kind, jamo, separator):
     return vocabulary
 
 
-def check_size(texts, vocab_size, jamo, separator):
-    """Raises `InputError` if not even the characters fit; SentencePiece's own message names no number."""
+def check_size(texts, vocab_size, jamo, separator, model_type):
+    """Raises `InputError` if not even the characters fit, or of a closed vocabulary nothing at all."""
+    if model_type not in OPEN:
+        if vocab_size <= 4 + separator:
+            raise InputError(f"a vocabulary of {vocab_size} is too small: at least {5 + separator} are needed")
+        return
     characters = "".join(set("".join(texts)))
     characters = len(set(hangul.split(characters) if jamo else characters))
     least = 4 + separator + BYTE_PIECES + characters

@@ -75,5 +75,5 @@ def read(data):
         prefix.with_suffix(Subwords.ending).write_bytes(data)
         try:
             return deprecated.text.SubwordTextEncoder.load_from_file(str(prefix))
-        except ValueError as error:  # It checks the header, and evaluates each line as a Python string.
+        except ValueError as error:
             raise RuntimeError(str(error)) from error

@@ -79,6 +79,8 @@ class Tokenizer:
             return cls(Subwords(data) if data.startswith(HEADER) else SentencePieces(data))
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from error
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
         except RuntimeError as error:
             raise InputError(f"{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged") from error
 

@@ -18,7 +18,7 @@ from keras_transformer.training.device import find_devices
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.precision import choose_precision, precision
-from keras_transformer.training.trainer import check_run, packed_rows
+from keras_transformer.training.trainer import check_corpus, packed_rows
 
 
 def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
@@ -42,7 +42,7 @@ def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
         raise InputError("name either how many of the last epochs to average, or how many of the best")
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     run = Run(run_dir)
-    check_run(run, corpus.survey(run.config.turns), run.config)
+    check_corpus(run, corpus.survey(run.config.turns))
     paths = choose(run, last, best)
     with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
         model = run.build_model()

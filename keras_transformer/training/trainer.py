@@ -64,11 +64,13 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
     run = Run(run_dir) if Run.exists(run_dir) else None
     known = run or parent
     config = config or (known.config if known else Config())
-    survey = corpus.survey(config.turns)
     if run:
-        check_run(run, survey, config, parent)
+        check_settings(run, config, parent)
     if known:
         check_tokenizers(known, **files)
+    survey = corpus.survey(config.turns)
+    if run:
+        check_corpus(run, survey)
     if parent:
         check_parent(parent, config)
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
@@ -215,13 +217,8 @@ def absolute(paths):
     return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
 
 
-def check_run(run, survey, config, parent=None):
-    """Raises `InputError` if the run is not of that corpus and those settings, so that it cannot go on."""
-    if run.corpus["fingerprint"] != survey.fingerprint:
-        raise InputError(
-            f"{run.path}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
-            f"{sum(survey.sizes.values())}); name another run folder"
-        )
+def check_settings(run, config, parent=None):
+    """Raises `InputError` if the run was begun with other settings, or from another run."""
     old, new = run.config.to_dict(), config.to_dict()
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
@@ -229,6 +226,15 @@ def check_run(run, survey, config, parent=None):
     check_monitor(run, new["monitor"])
     if parent:
         check_origin(run, parent)
+
+
+def check_corpus(run, survey):
+    """Raises `InputError` if the run was begun with another corpus than the one surveyed."""
+    if run.corpus["fingerprint"] != survey.fingerprint:
+        raise InputError(
+            f"{run.path}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
+            f"{sum(survey.sizes.values())}); name another run folder"
+        )
 
 
 def check_monitor(run, monitor):

@@ -71,6 +71,7 @@ def test_the_best_of_several_answers_is_the_turn(options):
 def test_lines_are_one_conversation_and_a_blank_one_begins_another(options, monkeypatch, capsys):
     bot = Bot(3)
     monkeypatch.setattr(chat.Chatbot, "load", lambda run: bot)
-    answer_lines("run", ["a", "b", "", "c"], options)
-    assert bot.asked == ["a", "a\nA\nb", "c"]
-    assert capsys.readouterr().out == "A\nB\n\nC\n"
+    answer_lines("run", ["a", "b", "", "c", "?", "d"], options)
+    assert bot.asked == ["a", "a\nA\nb", "c", "?\n\nd"]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["A", "B", "", "C", "I never met any of these: ?  (모두 처음 보는 글자예요)", "D"]

@@ -123,7 +123,7 @@ def test_from_an_address_to_pairs(server, made_up_corpus, capfd):
     server.content = SMALL_TALK.encode()
     corpus = made_up_corpus(SMALL_TALK, server.url)
     download_corpus(corpus.name)
-    assert sorted(path.name for path in corpus.downloads.iterdir()) == ["a.csv"]
+    assert sorted(path.name for path in corpus.downloads.iterdir()) == ["a.csv", "lock"]
     assert len(load_corpus(corpus.name)["train"]) == 2
     download_corpus(corpus.name)
     assert server.ranges == [None]

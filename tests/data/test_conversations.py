@@ -9,6 +9,7 @@ from keras_transformer.data.conversations import answered_turns, turns_of
         ({"turns": ["안녕", "네"]}, ["안녕", "네"]),
         ({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}, ["hi", "hello"]),
         ({"대화": [{"발화": "안녕"}, {"화자": "나"}]}, ["안녕", None]),
+        ({"conversations": [{"from": "system", "value": "Be kind."}, {"from": "human", "value": "hi"}]}, ["hi"]),
         ({"question": "a", "answer": "b"}, None),
         ({"turns": "a"}, None),
     ],

@@ -383,10 +383,11 @@ def test_each_turn_of_a_conversation_answers_those_before_it(tmp_path):
 @pytest.mark.parametrize(
     ("turns", "problem"),
     [
-        ('["a"]', "only one turn"),
-        ("[]", "only one turn"),
+        ('["a"]', "no two turns"),
+        ("[]", "no two turns"),
         ('["a", 5]', "turn 2 is not a string"),
         ('["a", {"x": 1}]', "no turn 2"),
+        ('["a", " ", "b"]', "no turn 2"),
     ],
 )
 def test_a_conversation_that_cannot_be_used_is_named(tmp_path, turns, problem):
@@ -401,3 +402,10 @@ def test_a_file_is_read_in_chunks(tmp_path, monkeypatch):
     assert [len(chunk) for chunk in read_chunks(path)] == [3, 3, 1]
     assert load_pairs(path)["question"].tolist() == [f"q{i}" for i in range(7)]
     assert load_pairs(path).index.tolist() == list(range(7))
+
+
+def test_chunks_with_and_without_conversations_make_one_table(tmp_path, monkeypatch):
+    lines = [*['{"question": "q", "answer": "a"}'] * 3, '{"turns": ["안녕", "네", "뭐 해?"]}']
+    path = write(tmp_path, "a.jsonl", "\n".join([*lines, '{"question": "r", "answer": "b", "turns": []}']))
+    monkeypatch.setattr("keras_transformer.data.corpus.CHUNK", 2)
+    assert load_pairs(path)["opening"].tolist() == ["q"] * 3 + ["안녕"] * 2 + ["r"]

@@ -25,7 +25,7 @@ def joined(corpus, name, turns=1):
 
 
 def pairs_of(rows):
-    return list(rows.itertuples(index=False, name=None))
+    return list(rows[["question", "answer"]].itertuples(index=False, name=None))
 
 
 def fingerprint(pairs, name=None):
@@ -174,7 +174,6 @@ def test_what_load_pairs_reads_is_a_corpus_too(tmp_path):
 
 def test_a_name_of_the_catalog_is_a_corpus(monkeypatch):
     told = []
-    monkeypatch.setattr(module, "is_corpus", lambda name: name == "talk")
     monkeypatch.setattr(module, "download_corpus", told.append)
     monkeypatch.setattr(module, "find_corpus", lambda name: argparse.Namespace(parts={"train": 3, "validation": 2}))
     monkeypatch.setattr(module, "corpus_pairs", lambda name, part: iter(pairs_of(many(3 if part == "train" else 2))))
@@ -187,7 +186,9 @@ def test_a_name_of_the_catalog_is_a_corpus(monkeypatch):
 
 
 def test_what_is_neither_a_file_nor_a_name_is_refused():
-    with pytest.raises(InputError, match="chatbot: no such file, nor a corpus that `keras-transformer data list` has"):
+    with pytest.raises(
+        InputError, match=r"chatbot: no such file; and no corpus is named 'chatbot': did you mean chatbot_ko\?"
+    ):
         Corpus("chatbot").survey()
 
 
@@ -196,5 +197,20 @@ def test_conversations_keep_their_turns_and_stay_in_one_part(tmp_path):
     (tmp_path / "talks.jsonl").write_text("\n".join(lines), "utf-8")
     corpus, openings = Corpus(tmp_path / "talks.jsonl"), many(300)
     assert corpus.survey(turns=3).sizes == {name: 3 * len(part) for name, part in split_pairs(openings).items()}
-    questions = {question.partition(" ")[0] for question, *_ in joined(corpus, "validation", turns=3)}
-    assert questions == {"질문"}  # With three turns, every question begins with the first.
+    found = {name: {row[0].split("\n")[0] for row in joined(corpus, name, turns=3)} for name in ("train", "validation")}
+    assert found == {name: set(split_pairs(openings)[name]["question"]) for name in found}
+
+
+def test_what_its_name_says_is_test_is_never_trained_on(tmp_path):
+    for name, count in (("train", 9), ("test", 4)):
+        many(count).to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "held").mkdir()
+    for name, count in (("train", 7), ("dev", 2)):
+        many(count).to_csv(tmp_path / f"held/{name}.csv", index=False)
+    assert Corpus(tmp_path, validation=tmp_path / "held").survey().sizes == {"train": 9, "validation": 2, "test": 4}
+
+
+def test_an_opening_is_part_of_the_fingerprint():
+    pairs = frame(("a", "b"), ("b", "c"))
+    assert fingerprint(pairs.assign(opening=["a", "b"])) == fingerprint(pairs)
+    assert fingerprint(pairs.assign(opening=["a", "a"])) != fingerprint(pairs)

@@ -55,7 +55,7 @@ def test_a_file_is_closed_where_reading_stops(tmp_path):
 def test_rows_are_pairs_or_say_why_not(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("Q,A\n 안녕? , 네\n잘 지내?,\n", encoding="utf-8")
-    assert list(read_rows(path)) == [(2, "안녕?", "네", None), (3, "잘 지내?", "", "no answer")]
+    assert list(read_rows(path)) == [(2, "안녕?", "네", None, "안녕?"), (3, "잘 지내?", "", "no answer", "잘 지내?")]
 
 
 @pytest.mark.parametrize(("lines", "counts"), [((3, 5), (3, 5)), ((5, 3), (5, 3)), ((0, 1), (0, 1))])

@@ -1,3 +1,4 @@
+import io
 import pathlib
 import unicodedata
 
@@ -5,6 +6,7 @@ import hypothesis
 import hypothesis.strategies as st
 import pandas as pd
 import pytest
+import sentencepiece
 
 from keras_transformer import InputError, Tokenizer
 from keras_transformer.config import TOKENIZERS
@@ -194,3 +196,22 @@ def test_the_whole_korean_corpus_survives(kind, vocab_size, jamo):
     texts = [*frame["Q"], *frame["A"]]
     tokenizer = Tokenizer.train(texts, vocab_size, kind, jamo)
     assert [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != normalize(text)] == []
+
+
+def test_a_model_with_other_special_ids_is_refused(tmp_path):
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TEXTS), model_writer=model, vocab_size=60, hard_vocab_limit=False, minloglevel=2
+    )
+    (tmp_path / "theirs.model").write_bytes(model.getvalue())
+    message = r"theirs\.model: its ids of padding, unknown, start and end are -1, 0, 1, 2 and must be 0, 1, 2, 3"
+    with pytest.raises(InputError, match=message):
+        Tokenizer.load(tmp_path / "theirs.model")
+
+
+@pytest.mark.parametrize("kind", ["word", "character"])
+def test_a_closed_vocabulary_holds_one_piece_at_least(kind):
+    with pytest.raises(InputError, match="a vocabulary of 4 is too small: at least 5 are needed"):
+        Tokenizer.train(TEXTS, 4, kind)
+    with pytest.warns(UserWarning, match="unknown"):
+        assert Tokenizer.train(TEXTS, 5, kind).vocab_size == 5

@@ -126,8 +126,21 @@ def _whole_report(label, files, survey, source, tell):
         answer_characters=lengths[1],
         characters=characters,
         suggestion=suggestion,
-        texts={row: (asked, answered) for row, asked, answered, _ in read_rows(*source) if row in named},
+        texts=_texts(named, source),
     )
+
+
+def _texts(named, source):
+    """Question and answer of rows; of a row that is a conversation, all of it in the place of both."""
+    texts = {}
+    for row, asked, answered, *_ in read_rows(*source):
+        if row in texts:
+            known = texts[row]
+            whole = known[0] if known[0] == known[1] else " / ".join(known)
+            texts[row] = (f"{whole} / {answered}",) * 2
+        elif row in named:
+            texts[row] = asked, answered
+    return texts
 
 
 def _stray(paths, encoding):

@@ -43,21 +43,21 @@ class Survey:
         self.characters = CharacterCount()
         self._random = random.Random(0)
         self._columns = {name: array.array(code) for name, code in COLUMNS.items()}
-        for row, question, answer, problem in rows:
+        for row, question, answer, problem, opening in rows:
             if problem:
                 self.left_out[problem] = self.left_out.get(problem, Rows()).with_row(row)
             else:
-                self._add(row, question, answer)
+                self._add(row, question, answer, opening)
         self.pairs = {name: np.asarray(column) for name, column in self._columns.items()}
 
     def __len__(self):
         return len(self._columns["row"])
 
-    def _add(self, row, question, answer):
+    def _add(self, row, question, answer, opening):
         for fault in dict.fromkeys([*text_faults(question), *text_faults(answer)]):
             self.faults[fault] = self.faults.get(fault, Rows()).with_row(row)
         question, answer = unicodedata.normalize("NFC", question), unicodedata.normalize("NFC", answer)
-        number = PARTS.index(part(question))
+        number = PARTS.index(part(opening))
         key = hash(likeness_key(question))
         values = row, number, hash(question), hash(answer), key, len(question), len(answer)
         for column, value in zip(self._columns.values(), values):

@@ -5,7 +5,7 @@ from keras_transformer.data.check.survey import Survey
 
 
 def split(*pairs):
-    return describe_split(Survey([(row, *pair, None) for row, pair in enumerate(pairs, 2)]).pairs)
+    return describe_split(Survey([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)]).pairs)
 
 
 def test_sizes():

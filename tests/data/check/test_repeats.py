@@ -6,7 +6,7 @@ from keras_transformer.data.check.survey import Survey
 
 
 def repeats(*pairs):
-    return find_repeats(Survey([(row, *pair, None) for row, pair in enumerate(pairs, 2)]).pairs)
+    return find_repeats(Survey([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)]).pairs)
 
 
 def test_nothing_is_repeated():

@@ -175,3 +175,15 @@ def test_the_korean_corpus():
     assert (report.split.train, report.split.validation.pairs, report.split.test.pairs) == (10_646, 579, 598)
     assert (report.suggestion.preset, report.suggestion.vocab_size) == ("small", 2000)
     assert report.verdict == "fit"
+
+
+def test_a_conversation_is_shown_whole(tmp_path):
+    path = tmp_path / "talks.jsonl"
+    path.write_text(
+        "\n".join(f'{{"turns": ["hello {i}", "SAME", "bye {i}", "last {i}"]}}' for i in range(300)), "utf-8"
+    )
+    report = check_corpus(path)
+    assert report.texts[report.first] == ("hello 0 / SAME / bye 0 / last 0",) * 2
+    parts = split_pairs(load_pairs(path))
+    held = report.split.validation.pairs, report.split.test.pairs
+    assert (report.split.train, *held) == tuple(map(len, parts.values()))

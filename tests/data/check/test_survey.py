@@ -9,7 +9,7 @@ from keras_transformer.data.split import PARTS, part
 
 
 def test_numbers_of_pairs():
-    survey = Survey([(2, "안녕", "네네", None), (4, unicodedata.normalize("NFD", "안녕"), "네", None)])
+    survey = Survey([(2, "안녕", "네네", None, "안녕"), (4, unicodedata.normalize("NFD", "안녕"), "네", None, "안녕")])
     pairs = survey.pairs
     assert len(survey) == 2
     assert list(pairs["row"]) == [2, 4]
@@ -21,13 +21,18 @@ def test_numbers_of_pairs():
 
 def test_parts_are_those_of_the_split():
     questions = ["안녕", "q11", "질문 53", "  q 11"]
-    survey = Survey([(row, question, "네", None) for row, question in enumerate(questions, 1)])
+    survey = Survey([(row, question, "네", None, question) for row, question in enumerate(questions, 1)])
     assert [PARTS[number] for number in survey.pairs["part"]] == [part(question) for question in questions]
 
 
+def test_a_conversation_has_the_part_of_its_opening():
+    survey = Survey([(1, question, "네", None, "q11") for question in ("q11", "안녕", "질문 53")])
+    assert [PARTS[number] for number in survey.pairs["part"]] == [part("q11")] * 3
+
+
 def test_what_is_wrong_is_named_by_row():
-    rows = [(row, None, None, "broken quotes") for row in range(1, 8)]
-    rows += [(8, "a\u200b", "b\u200b", None), (9, "", "b", "no question")]
+    rows = [(row, None, None, "broken quotes", None) for row in range(1, 8)]
+    rows += [(8, "a\u200b", "b\u200b", None, "a\u200b"), (9, "", "b", "no question", "")]
     survey = Survey(rows)
     assert survey.left_out == {"broken quotes": Rows(7, (1, 2, 3, 4, 5)), "no question": Rows(1, (9,))}
     assert survey.faults == {"invisible characters": Rows(1, (8,))}
@@ -36,7 +41,7 @@ def test_what_is_wrong_is_named_by_row():
 
 
 def test_the_sample_is_bounded_and_the_same_each_time(monkeypatch):
-    rows = [(row, f"q{row}", "a", None) for row in range(1, 1001)]
+    rows = [(row, f"q{row}", "a", None, f"q{row}") for row in range(1, 1001)]
     assert [row for row, *_ in Survey(rows).sample] == list(range(1, 1001))
     monkeypatch.setattr(module, "SAMPLE", 100)
     drawn = [row for row, *_ in Survey(rows).sample]

@@ -19,7 +19,7 @@ def test_what_is_too_small(train, validation, test, missing):
 
 def warnings(*pairs):
     """The warnings for a corpus that nothing is suggested for."""
-    survey = Survey([(row, *pair, None) for row, pair in enumerate(pairs, 2)])
+    survey = Survey([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)])
     return find_warnings(survey, find_repeats(survey.pairs), describe_split(survey.pairs), None)
 
 
