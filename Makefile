@@ -9,6 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-fast lint bench clean
 
@@ -24,10 +25,10 @@ $(RUN)/summary.json: | $(VENV)/installed
 	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-fast: $(VENV)/installed-test
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -11,6 +11,12 @@ DATA = pathlib.Path(__file__).parents[1] / "data"
 NUMBERS = itertools.count()  # tensorflow-datasets lets nobody take a name twice.
 
 
+def pytest_collection_modifyitems(items):
+    """Files with slow tests come first, so that of two processes none is left alone with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory):
     """A run folder trained, for seconds, to know eight answers by heart."""

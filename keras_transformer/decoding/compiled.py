@@ -1,6 +1,13 @@
-"""Compiling a function of tensors that reads a model's weights, on each backend."""
+"""Compiling a function of tensors that reads a model's weights, and calling it from several cores, on each backend."""
+
+import concurrent.futures
+import threading
 
 import keras
+
+from keras_transformer.device import cores, find_devices
+
+LEAST_ROWS = 32  # With fewer in each share, the weights that each reads for itself outweigh what is gained.
 
 
 def compiled(function, variables):
@@ -31,12 +38,32 @@ def compiled_by_tensorflow(function):
     """The same on TensorFlow, which would warn of a function that is traced for several shapes."""
     import tensorflow as tf
 
-    made = {}
+    made, making = {}, threading.Lock()
 
     def run(*arguments):
         shapes = tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))
-        if shapes not in made:
-            made[shapes] = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
+        with making:  # Once, though several threads ask.
+            if shapes not in made:
+                made[shapes] = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
         return made[shapes](*arguments)
 
     return run
+
+
+def shares(rows):
+    """Into how many parts rows are best shared out: one for each core, as far as there is work for them.
+
+    Most operations of a step are too small for XLA to part, and would leave all cores but one idle. A GPU takes all
+    rows at once; PyTorch parts each operation.
+    """
+    if find_devices().gpus or keras.backend.backend() == "torch":
+        return 1
+    return max(1, min(cores(), rows // LEAST_ROWS))
+
+
+def side_by_side(run, calls):
+    """What a compiled function returns for each of some lists of arguments, all at work at the same time."""
+    if len(calls) == 1:
+        return [run(*calls[0])]
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(lambda arguments: run(*arguments), calls))

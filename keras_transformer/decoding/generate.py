@@ -1,20 +1,22 @@
 """Answers from a trained model: the searches bound to a `transformer()`."""
 
 import dataclasses
+import math
 import weakref
 
+import keras
 import numpy as np
 from keras import ops
 
 from keras_transformer.decoding import beam, search
 from keras_transformer.decoding.beam import Beam
-from keras_transformer.decoding.compiled import compiled
+from keras_transformer.decoding.compiled import compiled, shares, side_by_side
 from keras_transformer.decoding.rules import PAD_ID, Rules
 from keras_transformer.decoding.strategies import Forced, Greedy
 from keras_transformer.errors import InputError
 from keras_transformer.models.stepping import SteppingTransformer
 
-WIDTHS = (16, 32, 64, 128)  # Question lengths that are compiled for; longer ones by multiples of the last.
+WIDTHS = (12, 24, 48, 96)  # Question lengths that are compiled for; longer ones by multiples of the last.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,9 +118,8 @@ def generate(
 def answers(model, inputs, task):
     """Ids (batch, num_return, max_length) and scores (batch, num_return) where each answer goes its own way."""
     (run,) = programs(model, make_program, task)
-    ids, scores = run(*prepared(inputs, task))
-    shape, rows = (len(inputs), task.num_return), len(inputs) * task.num_return
-    ids, scores = ops.convert_to_numpy(ids)[:rows], ops.convert_to_numpy(scores)[:rows]
+    ids, scores = run_rows(run, *prepared(inputs, task))
+    shape = (len(inputs), task.num_return)
     return ids.reshape(*shape, task.max_length), scores.reshape(shape)
 
 
@@ -137,33 +138,30 @@ def begin(model, inputs, task):
         and a number of tokens.
     """
     start, advance = programs(model, make_stepwise_programs, task)
-    return start(*prepared(inputs, task)), lambda state, tokens: advance(state, np.int32(tokens))
+    rows, drawn = prepared(inputs, task)
+    return start(*to_class(len(rows), rows, drawn)), lambda state, tokens: advance(state, np.int32(tokens))
 
 
 def prepared(inputs, task):
-    """The questions, a row for each answer, and what the strategy draws for each of its tokens, padded to a class."""
-    questions = to_class(np.repeat(inputs, task.num_return, axis=0))
+    """The questions, a row for each answer, and what the strategy draws for each of its tokens."""
     drawn = task.strategy.draw(len(inputs), task.num_return, task.max_length)
-    return questions, np.pad(drawn, ((0, len(questions) - len(drawn)), (0, 0)))
+    return np.repeat(inputs, task.num_return, axis=0), drawn
 
 
 def best_answers(model, inputs, task):
     """Ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
     (run,) = programs(model, make_beam_program, task)
-    pool = run(to_class(inputs))
-    return (ops.convert_to_numpy(pool[name])[: len(inputs), : task.num_return] for name in ("ids", "scores"))
+    pool = run_rows(run, inputs, copies=task.strategy.num_beams)
+    return (pool[name][:, : task.num_return] for name in ("ids", "scores"))
 
 
 def attention_of(model, inputs, ids, task):
     """The attention weights of answers that are known, from the loop that makes answers: see `Generation`."""
     task = Task(task.start_id, task.end_id, task.max_length, strategy=Forced())
-    questions = to_class(inputs)
-    drawn = np.pad(ids, ((0, len(questions) - len(ids)), (0, 0))).astype("float32")
     (run,) = programs(model, make_attention_program, task)
-    batch, length = inputs.shape
-    found = run(questions, drawn)
-    weights = {name: ops.convert_to_numpy(ops.cast(value, "float32"))[:batch] for name, value in found.items()}
-    made = (ids != PAD_ID)[:, None, None, :, None]
+    found = run_rows(run, inputs, ids.astype("float32"))
+    weights = {name: value.astype("float32") for name, value in found.items()}
+    length, made = inputs.shape[1], (ids != PAD_ID)[:, None, None, :, None]
     return {
         "encoder": weights["encoder"][..., :length, :length],
         "decoder": np.where(made, weights["decoder"], 0),
@@ -171,11 +169,35 @@ def attention_of(model, inputs, ids, task):
     }
 
 
-def to_class(inputs):
-    """Pads a batch to one of few shapes: rows to a power of two, width to its class."""
-    batch, length = inputs.shape
-    rows = 1 << max(batch - 1, 0).bit_length()
-    return np.pad(inputs, ((0, rows - batch), (0, width_class(length) - length)))
+def run_rows(run, inputs, *others, copies=1):
+    """What a program returns for the rows of its arguments, which are shared out among the cores.
+
+    Args:
+        run: What `programs` made.
+        inputs: Token ids (rows, length).
+        *others: Further arrays of as many rows.
+        copies: Answers to each row that grow side by side.
+
+    Returns:
+        Its nested tensors as arrays of as many rows.
+    """
+    arrays, count = (inputs, *others), len(inputs)
+    size = max(1, math.ceil(count / shares(copies * count)))
+    calls = [to_class(size, *(x[first : first + size] for x in arrays)) for first in range(0, max(1, count), size)]
+    found = side_by_side(run, calls)
+    return keras.tree.map_structure(lambda *parts: joined(parts, size, count), *found)
+
+
+def joined(parts, size, count):
+    """One array of `count` rows from tensors that hold `size` of them each, less in the last, before their padding."""
+    return np.concatenate([ops.convert_to_numpy(part)[:size] for part in parts])[:count]
+
+
+def to_class(rows, inputs, *others):
+    """Pads arrays to one of few shapes: `rows` to a power of two, the width of the inputs to its class."""
+    rows = 1 << max(rows - 1, 0).bit_length()
+    inputs = np.pad(inputs, ((0, 0), (0, width_class(inputs.shape[1]) - inputs.shape[1])))
+    return [np.pad(x, ((0, rows - len(x)), (0, 0))) for x in (inputs, *others)]
 
 
 def width_class(length):

@@ -8,13 +8,13 @@ import math
 import numpy as np
 
 from keras_transformer.data.parts import Corpus
+from keras_transformer.device import find_devices
 from keras_transformer.errors import InputError
 from keras_transformer.models.packed import packed
 from keras_transformer.run import Run
 from keras_transformer.storage import load_tensors
 from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
 from keras_transformer.training.checkpoint import load_checkpoint
-from keras_transformer.training.device import find_devices
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.precision import choose_precision, precision

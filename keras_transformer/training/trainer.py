@@ -13,6 +13,7 @@ from keras_transformer.data.catalog import is_corpus
 from keras_transformer.data.encoding import PairEncoder
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.parts import Corpus
+from keras_transformer.device import find_devices
 from keras_transformer.errors import InputError
 from keras_transformer.lock import locked
 from keras_transformer.models.packed import packed
@@ -21,7 +22,6 @@ from keras_transformer.storage import remove_leftovers, write_json
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
-from keras_transformer.training.device import find_devices
 from keras_transformer.training.fine_tuning import check_origin, check_parent, load_origin
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy

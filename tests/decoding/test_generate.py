@@ -17,6 +17,7 @@ from keras_transformer import (
     generate,
     transformer,
 )
+from keras_transformer.decoding import generate as generation
 from keras_transformer.decoding.compiled import compiled
 from keras_transformer.decoding.generate import Task, _programs, begin, to_class
 from keras_transformer.models.stepping import SteppingTransformer
@@ -253,9 +254,25 @@ def test_a_loaded_model_answers_alike(model, tmp_path):
 
 
 def test_few_shapes_are_compiled():
-    assert to_class(np.ones((3, 5), int)).shape == (4, 16)
-    assert to_class(np.ones((1, 17), int)).shape == (1, 32)
-    assert to_class(np.ones((64, 300), int)).shape == (64, 384)
+    def shape(rows, length):
+        return to_class(rows, np.ones((rows, length), int))[0].shape
+
+    assert (shape(3, 5), shape(1, 13), shape(64, 300)) == ((4, 12), (1, 24), (64, 384))
+
+
+def test_rows_shared_out_among_cores_are_answered_as_together(model, monkeypatch):
+    questions = np.random.default_rng(1).integers(4, 30, (37, 6))
+
+    def answers(shares):
+        monkeypatch.setattr(generation, "shares", lambda rows: shares)
+        searched = generate(model, questions, **LIMITS, strategy=Beam(2), num_return=2)
+        return searched, generate(model, questions, **LIMITS, strategy=Sampling(seed=3), return_attention=True)
+
+    for together, apart in zip(answers(1), answers(3)):
+        assert apart.ids.tolist() == together.ids.tolist()
+        np.testing.assert_allclose(apart.scores, together.scores, atol=1e-4)
+    for name, weights in together.attention.items():
+        np.testing.assert_allclose(apart.attention[name], weights, atol=1e-5)
 
 
 def test_programs_do_not_keep_a_model_alive():

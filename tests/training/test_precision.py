@@ -3,8 +3,8 @@ import io
 import keras
 import pytest
 
+from keras_transformer.device import Devices
 from keras_transformer.training import precision as module
-from keras_transformer.training.device import Devices
 from keras_transformer.training.precision import bfloat16_feature, choose_precision, precision
 
 

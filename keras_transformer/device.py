@@ -1,4 +1,4 @@
-"""Which devices the training will run on."""
+"""Which devices Keras computes on."""
 
 import dataclasses
 import os
@@ -22,7 +22,12 @@ class Devices:
         backend = keras.backend.backend()
         if self.gpus:
             return f"GPU ({', '.join(self.gpus)}; {backend})"
-        return f"CPU ({os.cpu_count()} cores; {backend})"
+        return f"CPU ({cores()} cores; {backend})"
+
+
+def cores():
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def find_devices():

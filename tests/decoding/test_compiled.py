@@ -1,0 +1,36 @@
+import threading
+
+import pytest
+
+from keras_transformer.decoding import compiled
+from keras_transformer.device import Devices
+
+
+@pytest.mark.parametrize("rows, count", [(0, 1), (1, 1), (63, 1), (64, 2), (127, 3), (128, 4), (1000, 4)])
+def test_shares_are_as_many_as_cores_and_not_too_small(rows, count, monkeypatch):
+    monkeypatch.setattr(compiled, "cores", lambda: 4)
+    assert compiled.shares(rows) == count
+
+
+def test_a_gpu_takes_all_rows_at_once(monkeypatch):
+    monkeypatch.setattr(compiled, "cores", lambda: 4)
+    monkeypatch.setattr(compiled, "find_devices", lambda: Devices(("a GPU",)))
+    assert compiled.shares(1000) == 1
+
+
+def test_calls_are_at_work_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=60)
+
+    def run(number):
+        meeting.wait()  # Nobody passes before all are here.
+        return number
+
+    assert compiled.side_by_side(run, [[1], [2], [3]]) == [1, 2, 3]
+
+
+def test_a_fault_of_one_call_is_raised():
+    def run(number):
+        return 1 / number
+
+    with pytest.raises(ZeroDivisionError):
+        compiled.side_by_side(run, [[1], [0]])
