@@ -30,7 +30,7 @@ def save_tensors(path, tensors, run_id, about):
 
     Args:
         path: The file.
-        tensors: Dictionary of names to NumPy arrays or Keras variables.
+        tensors: Dictionary of names to NumPy arrays.
         run_id: The run's id.
         about: What JSON can hold.
 
@@ -43,7 +43,7 @@ def save_tensors(path, tensors, run_id, about):
     with replacing(path, size) as file:
         file.write(tensors_header(metadata, layout))
         for name in names:
-            value = np.asarray(keras.ops.convert_to_numpy(tensors[name]), order="C")
+            value = np.asarray(tensors[name], order="C")
             total = checksum(name, value, total)
             file.write(value)
         metadata["checksum"] = f"{total:08x}"
@@ -91,6 +91,25 @@ def tensors_header(metadata, layout):
     text = json.dumps({"__metadata__": metadata, **layout}).encode("utf-8")
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text
+
+
+def snapshot(variables):
+    """The values of Keras variables as they are now, whatever becomes of the variables.
+
+    Args:
+        variables: Dictionary of names to variables.
+
+    Returns:
+        NumPy arrays by the same names, to be read only.
+    """
+    return {name: value_now(variable) for name, variable in variables.items()}
+
+
+def value_now(variable):
+    """The value of one variable. TensorFlow's is not copied: an update leaves alone what somebody still holds."""
+    if keras.backend.backend() == "tensorflow":
+        return np.asarray(keras.ops.stop_gradient(variable.value))
+    return np.array(keras.ops.convert_to_numpy(variable))
 
 
 def checksum(name, value, total):

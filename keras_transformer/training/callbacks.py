@@ -6,14 +6,15 @@ import signal
 import threading
 import time
 import warnings
+from functools import partial
 
 import keras
 import pandas as pd
 import tensorflow as tf
 
 from keras_transformer.run import METRICS
-from keras_transformer.storage import write_atomically
-from keras_transformer.training.checkpoint import restore, save_checkpoint
+from keras_transformer.storage import snapshot, write_atomically
+from keras_transformer.training.checkpoint import restore, save_checkpoint, state
 
 SCORE = "val_bits_per_char"
 
@@ -140,11 +141,12 @@ class Keeper(keras.callbacks.Callback):
         seconds: Time spent on them, from the checkpoint.
         tensors: Saved arrays, from the checkpoint; those of the metrics are put back once Keras has reset them.
         average: The `AveragedWeights`, whose weights are the ones to keep.
+        writer: The `Writer` that all is handed to.
     """
 
-    def __init__(self, run, steps_per_epoch, step, rows, seconds, tensors, average):
+    def __init__(self, run, steps_per_epoch, step, rows, seconds, tensors, average, writer):
         super().__init__()
-        self.run, self.steps_per_epoch, self.average = run, steps_per_epoch, average
+        self.run, self.steps_per_epoch, self.average, self.writer = run, steps_per_epoch, average, writer
         self.step, self.rows = step, rows
         self.metrics = {name: value for name, value in tensors.items() if name.startswith("metrics")}
         self.begin = time.perf_counter() - seconds
@@ -154,9 +156,8 @@ class Keeper(keras.callbacks.Callback):
         """Brings weights and metrics in step with the checkpoint: a kill after it has left older ones, or none."""
         for callback in (self, self.average):
             callback.set_model(model)
-        if self.rows and not self.in_an_epoch():
-            self.save_weights()
-        self.save_rows()
+        weights = [] if self.in_an_epoch() else self.weights()
+        self.writer.write([*weights, self.metrics_file()])
 
     def on_epoch_begin(self, epoch, logs=None):
         self.completing = self.in_an_epoch()
@@ -171,9 +172,8 @@ class Keeper(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
-        self.save()  # First, because all else can be made again from it.
-        self.save_weights()
-        self.save_rows()
+        # The checkpoint first, because all else can be made again from it.
+        self.write([self.checkpoint(), *self.weights(), self.metrics_file()])
         if self.completing or out_of_patience(self.rows, self.run.config.patience, self.run.config.monitor):
             self.model.stop_training = True
 
@@ -182,33 +182,47 @@ class Keeper(keras.callbacks.Callback):
         return self.step % self.steps_per_epoch != 0
 
     def save(self):
-        """Writes the checkpoint."""
-        save_checkpoint(self.run, self.model, self.step, self.rows, self.seconds())
+        """Keeps the state to go on from."""
+        self.write([self.checkpoint()])
+
+    def write(self, steps):
+        """Has files written, the checkpoint among them."""
+        self.writer.write(steps)
         self.saved_at = time.perf_counter()
 
-    def save_weights(self):
-        """Writes the weights of the epoch that has just ended, as the best and as one of those to keep, if they are."""
+    def checkpoint(self):
+        """What writes the state as it is now."""
+        tensors = snapshot(state(self.model))
+        return partial(save_checkpoint, self.run, tensors, self.step, list(self.rows), self.seconds())
+
+    def weights(self):
+        """What writes the weights of the epoch that has just ended, as the best and as one of those to keep."""
+        if not self.rows:
+            return []
         best = best_row(self.rows, self.run.config.monitor) is self.rows[-1]
-        if not (best or self.run.config.keep_epochs):
-            return
-        weights = self.average.averages()
-        if best:
-            self.run.save_weights(weights, self.rows[-1])
-        if self.run.config.keep_epochs:
-            self.run.save_epoch(weights, self.rows[-1])
+        places = [self.run.save_weights] * best + [self.run.save_epoch] * bool(self.run.config.keep_epochs)
+        if not places:
+            return []
+        weights = snapshot(self.average.averages())
+        return [partial(save, weights, self.rows[-1]) for save in places]
+
+    def metrics_file(self):
+        """What writes `metrics.csv` anew, so that it never has a gap or a repeated row."""
+        return partial(write_metrics, self.run.path / METRICS, list(self.rows))
 
     def seconds(self):
         """Time spent on this training, earlier calls included."""
         return time.perf_counter() - self.begin
 
-    def save_rows(self):
-        """Writes `metrics.csv` anew, so that it never has a gap or a repeated row."""
-        if not self.rows:
-            return
-        try:
-            write_atomically(self.run.path / METRICS, pd.DataFrame(self.rows).to_csv(index=False).encode("utf-8"))
-        except PermissionError as error:  # Open in a spreadsheet under Windows; the checkpoint holds the rows too.
-            warnings.warn(f"{METRICS} is written later: {error.strerror}", stacklevel=2)
+
+def write_metrics(path, rows):
+    """Writes the metrics of the epochs, if any has ended."""
+    if not rows:
+        return
+    try:
+        write_atomically(path, pd.DataFrame(rows).to_csv(index=False).encode("utf-8"))
+    except PermissionError as error:  # Open in a spreadsheet under Windows; the checkpoint holds the rows too.
+        warnings.warn(f"{path.name} is written later: {error.strerror}", stacklevel=2)
 
 
 class StopOnInterrupt(keras.callbacks.Callback):

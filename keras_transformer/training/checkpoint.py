@@ -5,7 +5,7 @@ from keras_transformer.run import CHECKPOINT
 from keras_transformer.storage import load_tensors, save_tensors
 
 
-def save_checkpoint(run, model, step, rows, seconds):
+def save_checkpoint(run, tensors, step, rows, seconds):
     """Writes everything that the next step depends on.
 
     That is the weights, the optimizer's moments and step count, the dropout generators' state, the running means of the
@@ -13,12 +13,12 @@ def save_checkpoint(run, model, step, rows, seconds):
 
     Args:
         run: The `Run`.
-        model: The compiled model.
+        tensors: The `state` of the compiled model.
         step: Training steps taken so far.
         rows: The metrics of each epoch so far, a list of dictionaries.
         seconds: Time spent on them.
     """
-    save_tensors(run.path / CHECKPOINT, state(model), run.id, {"step": step, "rows": rows, "seconds": seconds})
+    save_tensors(run.path / CHECKPOINT, tensors, run.id, {"step": step, "rows": rows, "seconds": seconds})
 
 
 def load_checkpoint(run):

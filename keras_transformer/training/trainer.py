@@ -29,6 +29,7 @@ from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.schedule import make_schedule
 from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
+from keras_transformer.training.writer import Writer
 
 PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
 FREE_TO_CHANGE = ("epochs", "patience", "monitor", "checkpoint_minutes")  # Others would make it another training.
@@ -103,14 +104,27 @@ def fit(run, training, validation):
     if run.origin and not tensors:
         load_origin(run, model)
     print(greeting(run, model, training, step, f"{devices} in {chosen} ({reason})"))
-    average = AveragedWeights()
-    keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, average)
-    del tensors  # Several times as large as the model.
-    keeper.catch_up(model)
-    finished = False
+    with Writer() as writer:
+        keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
+        del tensors  # Several times as large as the model.
+        keeper.catch_up(model)
+        finished = fit_keeping(model, run, training, validation, keeper)
+    summary = {
+        "finished": finished,
+        "epochs": len(rows),
+        **best_scores(rows, config.monitor),
+        "seconds": round(keeper.seconds(), 1),
+    }
+    if finished:
+        write_json(run.path / SUMMARY, summary)
+    return summary
+
+
+def fit_keeping(model, run, training, validation, keeper):
+    """Runs the epochs that are left with all that is to happen around their steps; returns whether they ended."""
     with around.StopOnInterrupt(keeper) as stop:
         callbacks = [
-            average,
+            keeper.average,
             around.FiniteLoss(),
             around.PairsPerSecond(len(training.encoded) / len(training)),
             around.TokenMeans(),
@@ -121,19 +135,10 @@ def fit(run, training, validation):
             around.NarrowBar(),
         ]
         try:
-            fit_from(model, config, training, validation.epochs(), callbacks, keeper)
-            finished = True
+            fit_from(model, run.config, training, validation.epochs(), callbacks, keeper)
         except around.Interrupted:
-            pass
-    summary = {
-        "finished": finished,
-        "epochs": len(rows),
-        **best_scores(rows, config.monitor),
-        "seconds": round(keeper.seconds(), 1),
-    }
-    if finished:
-        write_json(run.path / SUMMARY, summary)
-    return summary
+            return False
+    return True
 
 
 def steps_are_left(config, training, step, rows):

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from keras_transformer import Config, InputError, Run, Tokenizer
+from keras_transformer.storage import snapshot
 from keras_transformer.training.checkpoint import load_checkpoint, restore, save_checkpoint, state
 from keras_transformer.training.trainer import compiled_model
 
@@ -31,7 +32,9 @@ def test_going_on_equals_never_having_stopped(run):
     for number in range(4):
         model.train_on_batch(*batches(number))
         if number == 1:
-            save_checkpoint(run, model, step=2, rows=[{"epoch": 1, "val_bits_per_char": 3.25}], seconds=9.5)
+            save_checkpoint(
+                run, snapshot(state(model)), step=2, rows=[{"epoch": 1, "val_bits_per_char": 3.25}], seconds=9.5
+            )
     expected = arrays(model)
 
     keras.utils.set_random_seed(99)
@@ -66,7 +69,7 @@ def test_without_a_checkpoint_training_starts_at_the_beginning(run):
 def test_a_checkpoint_of_another_run_is_refused(run, tmp_path):
     model = compiled_model(run, tokens_per_batch=30)
     other = Run.create(tmp_path / "other", CONFIG, run.tokenizer, {"name": "none"})
-    save_checkpoint(other, model, 0, [], 0.0)
+    save_checkpoint(other, snapshot(state(model)), 0, [], 0.0)
     (other.path / "checkpoint.safetensors").rename(run.path / "checkpoint.safetensors")
     with pytest.raises(InputError, match=r"checkpoint\.safetensors: belongs to another run"):
         load_checkpoint(run)
