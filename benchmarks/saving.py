@@ -2,8 +2,8 @@
 
     python -m benchmarks.saving [--corpus FILE] [--preset small] [--epochs N]
 
-A checkpoint, the best weights and the metrics are saved at the end of every epoch: what training waits for is timed, and
-so is the processor time of what is written beside it, which is counted as if it were taken from training whole.
+A checkpoint, the best weights and the metrics are saved at the end of every epoch. What training waits for is timed,
+and so is the processor time of what is written beside it, counted as if all of it were taken from the training.
 """
 
 import pathlib
@@ -29,8 +29,8 @@ def measure(corpus, config):
         config: The `Config`.
 
     Returns:
-        Megabytes of a checkpoint, the seconds that each save held up the training, the seconds of processor time of what
-        was written beside it, and the seconds of the training.
+        Megabytes of a checkpoint, the seconds that each save held up the training, the processor's seconds for what was
+        written beside it, and the seconds of the training.
     """
     waited, beside = [], []
     save_epoch, write = Keeper.on_epoch_end, Writer.write

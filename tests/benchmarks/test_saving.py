@@ -8,12 +8,12 @@ def test_every_epoch_is_saved_and_timed(corpus, results, monkeypatch):
     monkeypatch.setattr(saving, "preset", lambda name: TINY)
     saving.main(["--corpus", str(corpus), "--epochs", "2", "--results", str(results)])
     [row] = [line for line in results.read_text("utf-8").splitlines() if line.startswith("| small")]
-    name, megabytes, each, training, share = row.strip("| ").split(" | ")
-    assert (name, megabytes) == ("small", "0") and float(training) > 0 and "–" in each
+    name, megabytes, waited, beside, training, share = row.strip("| ").split(" | ")
+    assert (name, megabytes) == ("small", "0") and float(training) > 0 and "–" in waited and "–" in beside
     assert 0 < float(share.rstrip("%")) < 100
 
 
 def test_the_seconds_are_those_of_each_epoch(corpus):
-    size, seconds, total = saving.measure(corpus, TINY.replace(epochs=3, patience=0))
-    assert len(seconds) == 3 and 0 < sum(seconds) < total
+    size, waited, beside, total = saving.measure(corpus, TINY.replace(epochs=3, patience=0))
+    assert len(waited) == len(beside) == 3 and 0 < sum(waited) + sum(beside) < total
     assert 0.1 < size < 1  # About 10,000 weights, each with two moments and an average, in 4 bytes.
