@@ -66,6 +66,24 @@ def fused_before(function, *tensors):
     return fused_if_fusible(function, *tensors)
 
 
+def in_turn(*tensors):
+    """The same tensors, none of which is there before all of them are; and so with their gradients.
+
+    TensorFlow computes what does not depend on each other at the same time, such as the encoder and the first layer of
+    the decoder. No compiled program may be run twice at a time: XLA (2026) lays out its larger reductions anew in each
+    of the first runs, in a list that it does not guard, and now and then the process ends with SIGSEGV.
+    """
+    if not fusible(*tensors):
+        return tensors
+    import tensorflow as tf
+
+    @tf.custom_gradient
+    def together(*tensors):
+        return tf.tuple(tensors), lambda *gradients: tf.tuple(gradients)
+
+    return together(*tensors)
+
+
 def graph():
     """The graph that TensorFlow is tracing."""
     import tensorflow as tf

@@ -1,14 +1,21 @@
 """What is compiled must be what is not: the same numbers and gradients, in a graph of known shapes and without one."""
 
+import graphlib
+import itertools
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from keras import ops
 
-from keras_transformer import accuracy, fusion, loss_function, scaled_dot_product_attention
+from keras_transformer import accuracy, fusion, loss_function, scaled_dot_product_attention, transformer
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.residual import AddAndNorm
+from keras_transformer.models.packed import packed
+from keras_transformer.training.averaging import AveragingAdam
+from keras_transformer.training.losses import TokenLoss
+from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 
 RANDOM = np.random.default_rng(0)
 X, Y = RANDOM.normal(size=(2, 3, 5, 4)).astype("float32")
@@ -134,3 +141,23 @@ def test_a_loss_after_a_measure_has_its_gradient():
         return tape.gradient(made, x)
 
     np.testing.assert_array_equal(tf.function(gradient)(tf.zeros((2, 3))), np.full((2, 3), 2))
+
+
+def test_no_program_is_run_twice_at_a_time():
+    model = packed(transformer(20, 3, 16, 8, 2, 0.1))
+    model.compile(AveragingAdam(), TokenLoss(8), metrics=[TokenAccuracy(), Perplexity()])
+    ids = RANDOM.integers(4, 20, (2, 8))  # Questions and answers of the same shape share their programs.
+    rows = {name: np.ones_like(ids) for name in ("inputs", "segments", "dec_inputs", "dec_segments")}
+    model.train_on_batch(rows, ids)
+    data = ({name: tf.constant(value) for name, value in rows.items()}, tf.constant(ids))
+    graph = tf.function(lambda: model.train_step(data)).get_concrete_function().graph
+    needs = {op: [*op.control_inputs, *(tensor.op for tensor in op.inputs)] for op in graph.get_operations()}
+    before, calls = {}, {}
+    for op in graphlib.TopologicalSorter(needs).static_order():
+        before[op] = set(needs[op]).union(*(before[need] for need in needs[op]))
+        if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
+            calls.setdefault(op.get_attr("f").name, []).append(op)
+    assert max(map(len, calls.values())) >= 9  # Of each of three layers, three sublayers.
+    for name, called in calls.items():
+        for earlier, later in itertools.pairwise(called):
+            assert earlier in before[later], name

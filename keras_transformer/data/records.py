@@ -12,6 +12,7 @@ import re
 from keras_transformer.errors import InputError
 
 BROKEN_QUOTES = "broken quotes"
+LONGEST_RECORD = 10_000  # Lines. A quote that is never closed would go on to the end of the file, all of it held.
 NUL = "NUL character"
 
 
@@ -90,7 +91,7 @@ def delimited_records(lines, delimiter):
 
     The standard csv module reads them, not pandas, which cannot say in which row a fault stands. A quote that is never
     closed swallows the rows after it, so a record that fails loses its first line only: reading goes on at the next.
-    No more lines are held than those of one record.
+    No more lines are held than those of one record, `LONGEST_RECORD` at most.
 
     Args:
         lines: The file's lines with their ends.
@@ -108,6 +109,8 @@ def delimited_records(lines, delimiter):
     def following():
         while (line := again.popleft() if again else next(lines, None)) is not None:
             read.append(line)
+            if len(read) > LONGEST_RECORD:
+                raise csv.Error("a quote that is never closed")
             yield line
 
     while True:

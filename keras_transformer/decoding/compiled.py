@@ -1,7 +1,7 @@
 """Compiling a function of tensors that reads a model's weights, and calling it from several cores, on each backend."""
 
+import collections
 import concurrent.futures
-import threading
 
 import keras
 
@@ -35,17 +35,24 @@ def compiled(function, variables):
 
 
 def compiled_by_tensorflow(function):
-    """The same on TensorFlow, which would warn of a function that is traced for several shapes."""
+    """The same on TensorFlow, which would warn of a function that is traced for several shapes.
+
+    Calls at the same time get programs of their own: see `fusion.in_turn`.
+    """
     import tensorflow as tf
 
-    made, making = {}, threading.Lock()
+    idle = collections.defaultdict(list)  # Programs by the shapes of their arguments.
 
     def run(*arguments):
-        shapes = tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))
-        with making:  # Once, though several threads ask.
-            if shapes not in made:
-                made[shapes] = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
-        return made[shapes](*arguments)
+        programs = idle[tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))]
+        try:
+            program = programs.pop()  # At once, whatever other threads do.
+        except IndexError:
+            program = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
+        try:
+            return program(*arguments)
+        finally:
+            programs.append(program)
 
     return run
 
@@ -54,9 +61,9 @@ def shares(rows):
     """Into how many parts rows are best shared out: one for each core, as far as there is work for them.
 
     Most operations of a step are too small for XLA to part, and would leave all cores but one idle. A GPU takes all
-    rows at once; PyTorch parts each operation.
+    rows at once; PyTorch parts each operation; JAX has one program, which must not run twice at a time (see below).
     """
-    if find_devices().gpus or keras.backend.backend() == "torch":
+    if find_devices().gpus or keras.backend.backend() != "tensorflow":
         return 1
     return max(1, min(cores(), rows // LEAST_ROWS))
 

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_transformer import fusion
 from keras_transformer.layers.attention import MultiHeadAttention
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.embedding import TokenEmbedding
@@ -126,7 +127,10 @@ class Decoder(keras.layers.Layer):
         """
         if index is not None:
             positions = ops.reshape(index, (1,))
-        x = self.dropout(self.position(x, positions), training=training)
+        x = self.position(x, positions)
+        if cache is None:
+            x, memory = fusion.in_turn(x, memory)
+        x = self.dropout(x, training=training)
         caches = []
         for i, layer in enumerate(self.layers):
             layer_cache = None if cache is None else cache[i]

@@ -75,13 +75,14 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
     if parent:
         check_parent(parent, config)
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
+    about = about_corpus({**corpus.source, **files}, survey)
+    del survey  # Its sample may be large.
     training, validation = packed_rows(corpus, tokenizers, config)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     Run.make_folder(run_dir)
     with locked(run_dir):
         remove_leftovers(run_dir)
         if run is None:
-            about = about_corpus({**corpus.source, **files}, survey)
             run = Run.create(run_dir, config, tokenizers[0], about, parent, tokenizers[1])
         run.change_config(config)
         summary = fit(run, training, validation)

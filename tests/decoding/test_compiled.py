@@ -1,11 +1,14 @@
 import threading
 
+import keras
+import numpy as np
 import pytest
 
 from keras_transformer.decoding import compiled
 from keras_transformer.device import Devices
 
 
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="the others take all rows at once")
 @pytest.mark.parametrize("rows, count", [(0, 1), (1, 1), (63, 1), (64, 2), (127, 3), (128, 4), (1000, 4)])
 def test_shares_are_as_many_as_cores_and_not_too_small(rows, count, monkeypatch):
     monkeypatch.setattr(compiled, "cores", lambda: 4)
@@ -26,6 +29,21 @@ def test_calls_are_at_work_at_the_same_time():
         return number
 
     assert compiled.side_by_side(run, [[1], [2], [3]]) == [1, 2, 3]
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow alone is called from several threads")
+def test_calls_at_the_same_time_have_programs_of_their_own():
+    meeting, traced = threading.Barrier(2, timeout=60), []
+
+    def double(x):
+        traced.append(x)
+        meeting.wait()  # Nobody passes before both are here.
+        return 2 * x
+
+    run = compiled.compiled(double, [])
+    assert compiled.side_by_side(run, [[np.float32(1)], [np.float32(2)]]) == [2, 4]
+    assert compiled.side_by_side(run, [[np.float32(3)], [np.float32(4)]]) == [6, 8]
+    assert len(traced) == 2
 
 
 def test_a_fault_of_one_call_is_raised():
