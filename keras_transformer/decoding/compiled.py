@@ -61,7 +61,8 @@ def shares(rows):
     """Into how many parts rows are best shared out: one for each core, as far as there is work for them.
 
     Most operations of a step are too small for XLA to part, and would leave all cores but one idle. A GPU takes all
-    rows at once; PyTorch parts each operation; JAX has one program, which must not run twice at a time (see below).
+    rows at once; PyTorch parts each operation; JAX has one program, which must not run twice at a time
+    (`fusion.in_turn` says why).
     """
     if find_devices().gpus or keras.backend.backend() != "tensorflow":
         return 1

@@ -1,0 +1,78 @@
+"""What does an answer cost that is shown as it is made, beside one that is shown at its end?
+
+    python -m benchmarks.answer_stream [--preset tutorial] [--calls N]
+
+Random weights, a question of 10 tokens, exactly 20 new tokens forced. `Chatbot.stream` and `Chatbot.reply` take turns.
+"""
+
+import time
+
+import keras
+
+from benchmarks.command import at_least, make_parser, provenance, say, start
+from benchmarks.corpus import SMALL_TALK, Corpus
+from benchmarks.results import median_and_range, publish, table
+from keras_transformer import PRESETS, Chatbot, Tokenizer, preset, transformer
+
+NAME = "answer_stream"
+SOURCE, TOKENS, WARM_UP = 10, 20, 3
+
+
+def make_chatbot(config):
+    """A chatbot of those sizes with random weights, and a question to it of `SOURCE` tokens."""
+    pairs = Corpus(SMALL_TALK).pairs
+    tokenizer = Tokenizer.train([*pairs["question"], *pairs["answer"]], config.vocab_size)
+    keras.utils.set_random_seed(0)
+    sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
+    bot = Chatbot(transformer(tokenizer.vocab_size, *sizes), tokenizer, config.max_length)
+    question = next(text for text in pairs["question"] if len(bot.ids_of([text])[0]) == SOURCE)
+    return bot, question
+
+
+def measure(config, calls):
+    """Asks.
+
+    Args:
+        config: The `Config` whose sizes are taken.
+        calls: Answers of each kind.
+
+    Returns:
+        Milliseconds of each answer made at once, those of each streamed, those until its first piece was there, and the
+        numbers of its pieces.
+    """
+    bot, question = make_chatbot(config)
+    forced = {"min_length": TOKENS, "max_length": TOKENS}
+    at_once, streamed, first, pieces = [], [], [], []
+    for _ in range(WARM_UP + calls):
+        begin = time.perf_counter()
+        bot.reply(question, **forced)
+        at_once.append(1e3 * (time.perf_counter() - begin))
+        begin = time.perf_counter()
+        seen = [time.perf_counter() for _ in bot.stream(question, **forced)]
+        streamed.append(1e3 * (time.perf_counter() - begin))
+        first.append(1e3 * (seen[0] - begin))
+        pieces.append(len(seen))
+    return [found[WARM_UP:] for found in (at_once, streamed, first, pieces)]
+
+
+def main(arguments=None):
+    parser = make_parser(__doc__, NAME)
+    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="default: tutorial")
+    parser.add_argument("--calls", type=at_least(1), default=20, metavar="N", help="answers of each (default: 20)")
+    options = parser.parse_args(arguments)
+    say("asking …")
+    at_once, streamed, first, pieces = measure(preset(options.preset), options.calls)
+    ratios = [b / a for a, b in zip(at_once, streamed, strict=True)]
+    header = ["sizes", "at once, ms", "streamed, ms", "ratio", "first piece after, ms", "pieces"]
+    times = [median_and_range(found, 1) for found in (at_once, streamed)]
+    row = [*times, median_and_range(ratios, 2), median_and_range(first, 1), median_and_range(pieces, 0)]
+    publish(
+        options.results,
+        NAME,
+        "Streamed answers",
+        [provenance(NAME, arguments), table(header, [[options.preset, *row]])],
+    )
+
+
+if __name__ == "__main__":
+    start(main)
