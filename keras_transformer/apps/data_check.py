@@ -4,7 +4,8 @@ import argparse
 import json
 import sys
 
-from keras_transformer.apps.options import DEFAULT_ENCODING, add_source_options
+from keras_transformer.apps.options import DEFAULT_ENCODING, add_setting, add_source_options
+from keras_transformer.config import FIELDS, Config
 from keras_transformer.data.check.faults import NOT_COMPOSED
 
 UNFIT = 2
@@ -26,6 +27,7 @@ def add_check(data_commands):
         help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each",
     )  # fmt: skip
     add_source_options(check)
+    add_setting(check, "turns", FIELDS["turns"])
     check.add_argument("--json", action="store_true", help="the whole report as one JSON object")
     check.set_defaults(command=run_check)
 
@@ -35,7 +37,8 @@ def run_check(options):
     from keras_transformer.data.check.report import check_corpus
 
     encoding = options.encoding or DEFAULT_ENCODING
-    report = check_corpus(options.corpus, options.question, options.answer, encoding, tell)
+    turns = Config().turns if options.turns is None else Config(turns=options.turns).turns
+    report = check_corpus(options.corpus, options.question, options.answer, encoding, turns, tell)
     text = json.dumps(report.to_dict(), ensure_ascii=False) if options.json else "\n".join(report_lines(report))
     # Where the locale is not UTF-8, Python has the bytes of a Korean file name as surrogates.
     print(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

@@ -66,16 +66,17 @@ class Report:
         return {"verdict": self.verdict, **dataclasses.asdict(self)}
 
 
-def check_corpus(path, question=None, answer=None, encoding="utf-8", tell=lambda doing: None):
+def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, tell=lambda doing: None):
     """Examines a corpus before training.
 
     It is read three times, row by row; 37 bytes are kept of every pair, and the texts of a sample.
 
     Args:
-        path: What `load_pairs` takes, like the next three.
+        path: What `load_pairs` takes, like the next four.
         question: Name of the column of questions.
         answer: Name of the column of answers.
         encoding: Encoding of the file.
+        turns: Turns of a conversation that a question holds at most.
         tell: Is called with what is being done, in words.
 
     Returns:
@@ -87,7 +88,7 @@ def check_corpus(path, question=None, answer=None, encoding="utf-8", tell=lambda
     label, paths = corpus_label(path), corpus_paths(path)
     for one in paths:
         open_text(one, encoding).close()
-    source = paths, question, answer, encoding
+    source = paths, question, answer, encoding, turns
     rows = read_rows(*source)
     tell(f"reading {label}")
     try:

@@ -1,6 +1,7 @@
 """How to train on a corpus: a preset, a vocabulary and a limit on lengths, each from what was measured."""
 
 import dataclasses
+import functools
 import itertools
 import os
 import shlex
@@ -13,6 +14,7 @@ from keras_transformer.data.check.vocabulary import OFTEN, choose_tokenizer
 from keras_transformer.data.rows import corpus_paths
 from keras_transformer.data.split import PARTS
 from keras_transformer.presets import preset
+from keras_transformer.text.turns import BETWEEN
 
 # Tokens of training, questions and answers, from which on a preset is suggested. The paper trained `base` and `big` on
 # 4.5 million pairs of about 25 + 25 tokens (section 5.1); `demo` is made for the 64,000 tokens of data/small_talk.csv,
@@ -58,7 +60,7 @@ class Suggestion:
         )
 
 
-def suggest(survey, characters, path, question, answer, encoding):
+def suggest(survey, characters, path, question, answer, encoding, turns):
     """The `Suggestion` for a corpus.
 
     Args:
@@ -68,13 +70,16 @@ def suggest(survey, characters, path, question, answer, encoding):
         question: Name of the column of questions.
         answer: Name of the column of answers.
         encoding: Encoding of the file.
+        turns: Turns of a conversation that a question holds at most.
     """
     rows, parts, *sides = zip(*sorted(survey.sample))
     train = np.array(parts) == PARTS.index("train")
     share = train.sum() / (survey.pairs["part"] == PARTS.index("train")).sum()
-    texts = [text for side in sides for text in itertools.compress(side, train)]
+    turns_of = functools.partial(str.split, sep=BETWEEN) if turns > 1 else lambda text: [text]
+    texts = [turn for side in sides for text in itertools.compress(side, train) for turn in turns_of(text)]
     tokenizer, vocab_size, rarest = choose_tokenizer(texts, characters.different, share)
-    lengths = np.array([[len(ids) + 2 for ids in tokenizer.encode(list(side))] for side in sides])
+    lengths, last = zip(*(turn_lengths(tokenizer, map(turns_of, side)) for side in sides))
+    lengths = np.array(lengths)
     tokens, longer = round(lengths[:, train].sum() / share), lengths.max(axis=0)
     name = choose_preset(tokens)
     max_length = choose_max_length(longer, preset(name).max_length)
@@ -82,12 +87,26 @@ def suggest(survey, characters, path, question, answer, encoding):
     return Suggestion(
         name,
         **changes,
-        command=train_command(path, question, answer, encoding, name, changes),
+        command=train_command(path, question, answer, encoding, turns, name, changes),
         rarest=rarest,
         training_tokens=tokens,
         tokens=describe_tokens(*lengths, rows),
-        too_long=Rows.of(np.array(rows)[longer > max_length]),
+        # Turns before the last are left out where they do not fit.
+        too_long=Rows.of(np.array(rows)[np.max(last, axis=0) > max_length]),
     )
+
+
+def turn_lengths(tokenizer, texts):
+    """The tokens of texts, start, end and separators included, and of each one's last turn alone.
+
+    Args:
+        tokenizer: The `Tokenizer`.
+        texts: The turns of each.
+    """
+    texts = list(texts)
+    encoded = iter(map(len, tokenizer.encode(list(itertools.chain(*texts)))))
+    turns = [list(itertools.islice(encoded, len(text))) for text in texts]
+    return [sum(of_one) + len(of_one) + 1 for of_one in turns], [of_one[-1] + 2 for of_one in turns]
 
 
 def choose_preset(tokens):
@@ -108,7 +127,7 @@ def choose_max_length(lengths, usual):
     return usual if needed <= usual else min(LONGEST, -(-needed // 8) * 8)
 
 
-def train_command(path, question, answer, encoding, name, changes):
+def train_command(path, question, answer, encoding, turns, name, changes):
     """The `keras-transformer train` to type, with the options that differ from their defaults."""
     paths = [str(path) for path in corpus_paths(path)]
     run = os.path.join("runs", os.path.splitext(os.path.basename(paths[0]))[0])
@@ -117,7 +136,7 @@ def train_command(path, question, answer, encoding, name, changes):
         words += ["--question", question, "--answer", answer]
     if encoding.lower() not in ("utf-8", "utf8"):
         words += ["--encoding", encoding]
-    for setting, value in changes.items():
+    for setting, value in {"turns": turns, **changes}.items():
         if value != getattr(preset(name), setting):
             words += [f"--{setting.replace('_', '-')}", str(value)]
     return shlex.join(words)

@@ -177,13 +177,26 @@ def test_the_korean_corpus():
     assert report.verdict == "fit"
 
 
-def test_a_conversation_is_shown_whole(tmp_path):
+@pytest.fixture
+def talks(tmp_path):
     path = tmp_path / "talks.jsonl"
     path.write_text(
         "\n".join(f'{{"turns": ["hello {i}", "SAME", "bye {i}", "last {i}"]}}' for i in range(300)), "utf-8"
     )
-    report = check_corpus(path)
+    return path
+
+
+def test_earlier_turns_lengthen_the_questions(talks):
+    alone, joined = (check_corpus(talks, turns=turns) for turns in (1, 2))
+    assert joined.pairs == alone.pairs
+    assert joined.question_characters.longest == len("hello 299\nSAME")
+    assert joined.suggestion.tokens.questions.longest > alone.suggestion.tokens.questions.longest
+    assert "--turns 2" in joined.suggestion.command and "--turns" not in alone.suggestion.command
+
+
+def test_a_conversation_is_shown_whole(talks):
+    report = check_corpus(talks)
     assert report.texts[report.first] == ("hello 0 / SAME / bye 0 / last 0",) * 2
-    parts = split_pairs(load_pairs(path))
+    parts = split_pairs(load_pairs(talks))
     held = report.split.validation.pairs, report.split.test.pairs
     assert (report.split.train, *held) == tuple(map(len, parts.values()))

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from keras_transformer.apps import cli
-from keras_transformer.data.check.suggestion import choose_max_length, choose_preset, tokens_range, train_command
+from keras_transformer.data.check.suggestion import (
+    choose_max_length,
+    choose_preset,
+    tokens_range,
+    train_command,
+    turn_lengths,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,17 +52,27 @@ def parsed(command):
 
 def test_the_command_says_what_differs_from_the_defaults():
     usual = {"vocab_size": 8192, "max_length": 64}
-    assert train_command("pairs.csv", None, None, "UTF-8", "small", usual) == (
+    assert train_command("pairs.csv", None, None, "UTF-8", 1, "small", usual) == (
         "keras-transformer train pairs.csv --run runs/pairs --preset small"
     )
-    assert train_command(["q.txt", "a.txt"], None, None, "cp949", "demo", {"vocab_size": 500, "max_length": 48}) == (
+    assert train_command(["q.txt", "a.txt"], None, None, "cp949", 1, "demo", {"vocab_size": 500, "max_length": 48}) == (
         "keras-transformer train q.txt a.txt --run runs/q --preset demo --encoding cp949 --vocab-size 500"
     )
 
 
 def test_the_command_can_be_typed_whatever_the_names():
     changes = {"vocab_size": 2000, "max_length": 72}
-    options = parsed(train_command("내 자료/그의 'a'.csv", "질문 $1", "답; rm", "utf-16", "small", changes))
+    options = parsed(train_command("내 자료/그의 'a'.csv", "질문 $1", "답; rm", "utf-16", 3, "small", changes))
     assert options.corpus == ["내 자료/그의 'a'.csv"]
     assert (options.question, options.answer, options.encoding) == ("질문 $1", "답; rm", "utf-16")
-    assert (options.run, options.vocab_size, options.max_length) == ("runs/그의 'a'", 2000, 72)
+    assert (options.run, options.turns, options.vocab_size, options.max_length) == ("runs/그의 'a'", 3, 2000, 72)
+
+
+def test_turns_are_counted_with_their_separators():
+    class Letters:
+        def encode(self, texts):
+            return [list(text) for text in texts]
+
+    whole, last = turn_lengths(Letters(), [["abc"], ["abc", "de", "f"]])
+    assert whole == [1 + 3 + 1, 1 + 3 + 1 + 2 + 1 + 1 + 1]
+    assert last == [1 + 3 + 1, 1 + 1 + 1]
