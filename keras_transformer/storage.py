@@ -93,25 +93,6 @@ def tensors_header(metadata, layout):
     return struct.pack("<Q", len(text)) + text
 
 
-def snapshot(variables):
-    """The values of Keras variables as they are now, whatever becomes of the variables.
-
-    Args:
-        variables: Dictionary of names to variables.
-
-    Returns:
-        NumPy arrays by the same names, to be read only.
-    """
-    return {name: value_now(variable) for name, variable in variables.items()}
-
-
-def value_now(variable):
-    """The value of one variable. TensorFlow's is not copied: an update leaves alone what somebody still holds."""
-    if keras.backend.backend() == "tensorflow":
-        return np.asarray(keras.ops.stop_gradient(variable.value))
-    return np.array(keras.ops.convert_to_numpy(variable))
-
-
 def checksum(name, value, total):
     """CRC-32 that goes on from `total` over an array's name and bytes."""
     return zlib.crc32(value, zlib.crc32(name.encode("utf-8"), total))

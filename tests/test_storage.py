@@ -3,11 +3,9 @@ import os
 import subprocess
 import sys
 
-import keras
 import numpy as np
 import pytest
 import safetensors.numpy
-import tensorflow as tf
 
 from keras_transformer import DiskFull
 from keras_transformer.storage import (
@@ -16,7 +14,6 @@ from keras_transformer.storage import (
     remove_leftovers,
     replacing,
     save_tensors,
-    snapshot,
     write_atomically,
 )
 
@@ -34,26 +31,12 @@ def test_tensors_come_back_with_the_facts_about_them(tmp_path):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint32", "bool"])
 def test_the_file_is_of_the_safetensors_format(tmp_path, dtype):
     array = np.array([[1, 0], [3, 4], [5, 6]]).astype(dtype)
-    tensors = {"array": array, "across": array.T, **snapshot({"variable": keras.Variable(array, dtype=dtype)})}
+    tensors = {"array": array, "across": array.T}
     save_tensors(tmp_path / "t.safetensors", tensors, "id", {})
     loaded = safetensors.numpy.load_file(tmp_path / "t.safetensors")
     assert {value.dtype for value in loaded.values()} == {np.dtype(dtype)}
-    for name, expected in {"array": array, "across": array.T, "variable": array}.items():
+    for name, expected in {"array": array, "across": array.T}.items():
         np.testing.assert_array_equal(loaded[name], expected)
-
-
-def test_a_snapshot_stays_what_it_was():
-    variable = keras.Variable(np.arange(6.0))
-    before = snapshot({"v": variable})["v"]
-
-    def change(compiled):
-        tf.function(lambda: variable.assign_add(np.ones(6)), jit_compile=compiled)()
-
-    for compiled in (False, True):
-        change(compiled)
-        change(compiled)
-        variable.assign(variable * 2)
-    assert before.tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path):

@@ -21,10 +21,15 @@ def question_ids(tokenizer, questions, turns=1, max_length=None):
     start, end = tokenizer.start_id, tokenizer.end_id
     if turns == 1:
         return [[start, *ids, end] for ids in tokenizer.encode(questions)]
-    said = [[turn for turn in question.split(BETWEEN) if turn.strip()][-turns:] for question in questions]
+    said = [turns_of(question, turns) for question in questions]
     encoded = iter(tokenizer.encode(list(itertools.chain(*said))))
     joined = (join(list(itertools.islice(encoded, len(of_one))), tokenizer, max_length) for of_one in said)
     return [[start, *ids, end] for ids in joined]
+
+
+def turns_of(question, limit):
+    """The last turns of a question, `limit` at most; with a limit of 1, all of it is one."""
+    return [question] if limit == 1 else [turn for turn in question.split(BETWEEN) if turn.strip()][-limit:]
 
 
 def join(rows, tokenizer, max_length):

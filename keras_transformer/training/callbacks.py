@@ -13,8 +13,8 @@ import pandas as pd
 import tensorflow as tf
 
 from keras_transformer.run import METRICS
-from keras_transformer.storage import snapshot, write_atomically
-from keras_transformer.training.checkpoint import restore, save_checkpoint, state
+from keras_transformer.storage import write_atomically
+from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
 
 SCORE = "val_bits_per_char"
 

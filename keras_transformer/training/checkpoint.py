@@ -1,5 +1,8 @@
 """The whole state of a training, saved and restored so that it goes on as if it had never stopped."""
 
+import keras
+import numpy as np
+
 from keras_transformer.errors import InputError
 from keras_transformer.run import CHECKPOINT
 from keras_transformer.storage import load_tensors, save_tensors
@@ -57,3 +60,22 @@ def state(model):
         "metrics": [variable for metric in model.metrics for variable in metric.variables],
     }
     return {f"{kind}/{i}": variable for kind, variables in kinds.items() for i, variable in enumerate(variables)}
+
+
+def snapshot(variables):
+    """The values of Keras variables as they are now, whatever becomes of the variables.
+
+    Args:
+        variables: Dictionary of names to variables.
+
+    Returns:
+        NumPy arrays by the same names, to be read only.
+    """
+    return {name: value_now(variable) for name, variable in variables.items()}
+
+
+def value_now(variable):
+    """The value of one variable. TensorFlow's is not copied: an update leaves alone what somebody still holds."""
+    if keras.backend.backend() == "tensorflow":
+        return np.asarray(keras.ops.stop_gradient(variable.value))
+    return np.array(keras.ops.convert_to_numpy(variable))

@@ -2,10 +2,10 @@ import keras
 import numpy as np
 import pandas as pd
 import pytest
+import tensorflow as tf
 
 from keras_transformer import Config, InputError, Run, Tokenizer
-from keras_transformer.storage import snapshot
-from keras_transformer.training.checkpoint import load_checkpoint, restore, save_checkpoint, state
+from keras_transformer.training.checkpoint import load_checkpoint, restore, save_checkpoint, snapshot, state
 from keras_transformer.training.trainer import compiled_model
 
 CONFIG = Config(vocab_size=400, num_layers=1, d_model=8, num_heads=2, dff=8, dropout=0.5)
@@ -79,3 +79,17 @@ def test_a_checkpoint_that_does_not_fit_the_model_is_refused(run):
     model = compiled_model(run, tokens_per_batch=30)
     with pytest.raises(InputError, match="made by another version: variables/0"):
         restore(model, {"variables/1": np.zeros(3)}, "variables")
+
+
+def test_a_snapshot_stays_what_it_was():
+    variable = keras.Variable(np.arange(6.0))
+    before = snapshot({"v": variable})["v"]
+
+    def change(compiled):
+        tf.function(lambda: variable.assign_add(np.ones(6)), jit_compile=compiled)()
+
+    for compiled in (False, True):
+        change(compiled)
+        change(compiled)
+        variable.assign(variable * 2)
+    assert before.tolist() == [0, 1, 2, 3, 4, 5]

@@ -1,7 +1,6 @@
 """How to train on a corpus: a preset, a vocabulary and a limit on lengths, each from what was measured."""
 
 import dataclasses
-import functools
 import itertools
 import os
 import shlex
@@ -14,7 +13,7 @@ from keras_transformer.data.check.vocabulary import OFTEN, choose_tokenizer
 from keras_transformer.data.rows import corpus_paths
 from keras_transformer.data.split import PARTS
 from keras_transformer.presets import preset
-from keras_transformer.text.turns import BETWEEN
+from keras_transformer.text.turns import turns_of
 
 # Tokens of training, questions and answers, from which on a preset is suggested. The paper trained `base` and `big` on
 # 4.5 million pairs of about 25 + 25 tokens (section 5.1); `demo` is made for the 64,000 tokens of data/small_talk.csv,
@@ -72,13 +71,13 @@ def suggest(survey, characters, path, question, answer, encoding, turns):
         encoding: Encoding of the file.
         turns: Turns of a conversation that a question holds at most.
     """
-    rows, parts, *sides = zip(*sorted(survey.sample))
+    rows, parts, questions, answers = zip(*sorted(survey.sample))
+    sides = [turns_of(question, turns) for question in questions], [[answer] for answer in answers]
     train = np.array(parts) == PARTS.index("train")
     share = train.sum() / (survey.pairs["part"] == PARTS.index("train")).sum()
-    turns_of = functools.partial(str.split, sep=BETWEEN) if turns > 1 else lambda text: [text]
-    texts = [turn for side in sides for text in itertools.compress(side, train) for turn in turns_of(text)]
+    texts = [turn for side in sides for text in itertools.compress(side, train) for turn in text]
     tokenizer, vocab_size, rarest = choose_tokenizer(texts, characters.different, share)
-    lengths, last = zip(*(turn_lengths(tokenizer, map(turns_of, side)) for side in sides))
+    lengths, last = zip(*(turn_lengths(tokenizer, side) for side in sides))
     lengths = np.array(lengths)
     tokens, longer = round(lengths[:, train].sum() / share), lengths.max(axis=0)
     name = choose_preset(tokens)
@@ -101,9 +100,8 @@ def turn_lengths(tokenizer, texts):
 
     Args:
         tokenizer: The `Tokenizer`.
-        texts: The turns of each.
+        texts: The turns of each, a list.
     """
-    texts = list(texts)
     encoded = iter(map(len, tokenizer.encode(list(itertools.chain(*texts)))))
     turns = [list(itertools.islice(encoded, len(text))) for text in texts]
     return [sum(of_one) + len(of_one) + 1 for of_one in turns], [of_one[-1] + 2 for of_one in turns]

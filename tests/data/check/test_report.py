@@ -194,6 +194,14 @@ def test_earlier_turns_lengthen_the_questions(talks):
     assert "--turns 2" in joined.suggestion.command and "--turns" not in alone.suggestion.command
 
 
+def test_the_lines_of_an_answer_are_no_turns(tmp_path):
+    path = tmp_path / "long.jsonl"
+    lines = "\\n".join(["a long line of an answer"] * 30)
+    rows = [f'{{"question": "hello {i}", "answer": "{lines if i == 7 else "hi"}"}}' for i in range(300)]
+    path.write_text("\n".join(rows), "utf-8")
+    assert [check_corpus(path, turns=turns).suggestion.too_long.count for turns in (1, 2)] == [1, 1]
+
+
 def test_a_conversation_is_shown_whole(talks):
     report = check_corpus(talks)
     assert report.texts[report.first] == ("hello 0 / SAME / bye 0 / last 0",) * 2
