@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+from keras import ops
 
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task, begin, generate, width_class
@@ -91,9 +92,10 @@ class Chatbot:
             begun = time.perf_counter()
             made = min(made + more, task.max_length)
             state = advance(state, made)
-            ended = bool(state["ended"][0]) or made == task.max_length
+            ids, ended = (ops.convert_to_numpy(state[name])[0] for name in ("ids", "ended"))
+            ended = ended or made == task.max_length
             more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
-            text = self.target_tokenizer.decode([int(i) for i in state["ids"][0]])
+            text = self.target_tokenizer.decode(ids.tolist())
             whole = text if ended else self.settled(text)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
