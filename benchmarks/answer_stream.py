@@ -1,6 +1,6 @@
 """What does an answer cost that is shown as it is made, beside one that is shown at its end?
 
-    python -m benchmarks.answer_stream [--preset tutorial] [--calls N]
+    python -m benchmarks.answer_stream [--presets tutorial base] [--calls N]
 
 Random weights, a question of 10 tokens, exactly 20 new tokens forced. `Chatbot.stream` and `Chatbot.reply` take turns.
 """
@@ -55,23 +55,27 @@ def measure(config, calls):
     return [found[WARM_UP:] for found in (at_once, streamed, first, pieces)]
 
 
+def row_of(name, found):
+    """The table's row of a preset, of what `measure` found."""
+    at_once, streamed, first, pieces = found
+    ratios = [b / a for a, b in zip(at_once, streamed, strict=True)]
+    times = [median_and_range(times, 1) for times in (at_once, streamed)]
+    return [name, *times, median_and_range(ratios, 2), median_and_range(first, 1), median_and_range(pieces, 0)]
+
+
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="default: tutorial")
+    parser.add_argument(
+        "--presets", choices=PRESETS, nargs="+", default=["tutorial", "base"], help="default: tutorial base"
+    )
     parser.add_argument("--calls", type=at_least(1), default=20, metavar="N", help="answers of each (default: 20)")
     options = parser.parse_args(arguments)
-    say("asking …")
-    at_once, streamed, first, pieces = measure(preset(options.preset), options.calls)
-    ratios = [b / a for a, b in zip(at_once, streamed, strict=True)]
+    rows = []
+    for name in options.presets:
+        say(f"asking a model of the preset {name} …")
+        rows.append(row_of(name, measure(preset(name), options.calls)))
     header = ["sizes", "at once, ms", "streamed, ms", "ratio", "first piece after, ms", "pieces"]
-    times = [median_and_range(found, 1) for found in (at_once, streamed)]
-    row = [*times, median_and_range(ratios, 2), median_and_range(first, 1), median_and_range(pieces, 0)]
-    publish(
-        options.results,
-        NAME,
-        "Streamed answers",
-        [provenance(NAME, arguments), table(header, [[options.preset, *row]])],
-    )
+    publish(options.results, NAME, "Streamed answers", [provenance(NAME, arguments), table(header, rows)])
 
 
 if __name__ == "__main__":

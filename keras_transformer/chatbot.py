@@ -11,7 +11,7 @@ from keras_transformer.run import Run
 from keras_transformer.text.turns import question_ids
 
 BATCH = 64  # Answers that are made side by side.
-SECONDS_A_PIECE = 0.02  # A stream takes so many tokens at once as are made in this time, as every piece has its cost.
+SECONDS_A_PIECE = 0.05  # A stream takes so many tokens at once as are made in this time, as every piece has its cost.
 INCOMPLETE = "\ufffd"  # What the bytes of a character that is not whole yet decode to.
 
 
