@@ -1,0 +1,1 @@
+"""A trained run that answers over HTTP."""
