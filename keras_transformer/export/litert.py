@@ -1,0 +1,113 @@
+"""A run for LiteRT (once TensorFlow Lite), which runs on phones and small computers: ids in, an answer's ids out.
+
+The whole search is in the model, the loop over the tokens too. What is left to the program around it is text: the files
+beside the model hold the tokenizers, and `answer.py` shows what to do with them.
+"""
+
+import dataclasses
+import runpy
+import shutil
+import warnings
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+from keras import ops
+
+from keras_transformer.decoding.generate import Task, make_program
+from keras_transformer.errors import InputError
+from keras_transformer.models.stepping import SteppingTransformer
+from keras_transformer.run import TARGET_TOKENIZER, TOKENIZER
+from keras_transformer.storage import write_json
+from keras_transformer.text.sentence_pieces import SentencePieces
+
+BESIDE = Path(__file__).with_name("litert_files")  # What is the same in every folder.
+MODEL, SETTINGS, PROGRAM = "model.tflite", "settings.json", "answer.py"
+QUANTIZATIONS = ("float32", "int8")
+
+
+def write(run, model, folder, quantization="float32"):
+    """Writes the model, its tokenizers, and a program that needs nothing but these and LiteRT.
+
+    The model answers one question greedily. In: "ids", int32 (1, max_length), as `Chatbot.ids_of` gives them, then 0.
+    Out: "ids", int32 (1, max_length - 1), the answer's tokens with its end, then 0, and "scores", float32 (1,), their
+    summed log-probability.
+
+    Args:
+        run: The `Run`.
+        model: Its model.
+        folder: An empty folder, a `pathlib.Path`.
+        quantization: "float32" for weights as they were trained, or "int8" for rounded ones: a file of a quarter of the
+            size, and answers some of which differ.
+
+    Raises:
+        InputError: If there is no such quantization, a tokenizer is no SentencePiece model, or Keras does not run on
+            TensorFlow.
+    """
+    if quantization not in QUANTIZATIONS:
+        raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
+    if keras.backend.backend() != "tensorflow":
+        raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
+    for name, tokenizer in tokenizers_of(run).items():
+        if tokenizer.ending != SentencePieces.ending:
+            raise InputError(
+                f"{run.path / name}{tokenizer.ending}: there is nothing beside tensorflow-datasets to read it with, so "
+                "LiteRT cannot have it: train with a SentencePiece tokenizer, or export a run that was"
+            )
+        tokenizer.save(folder / f"{name}{tokenizer.ending}")
+    shutil.copytree(BESIDE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns})
+    (folder / MODEL).write_bytes(converted(run, model, quantization))
+
+
+def reopen(folder):
+    """The function that the folder's own program is: from a list of questions to a list of answers."""
+    answerer = runpy.run_path(str(Path(folder) / PROGRAM))["Answerer"]
+    with warnings.catch_warnings():
+        # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
+        warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
+        return answerer(Path(folder)).replies
+
+
+def tokenizers_of(run):
+    """The tokenizers of a run by the names of their files."""
+    own = {} if run.target_tokenizer is run.tokenizer else {TARGET_TOKENIZER: run.target_tokenizer}
+    return {TOKENIZER: run.tokenizer, **own}
+
+
+def converted(run, model, quantization):
+    """The model as the bytes of a LiteRT file."""
+    holder = tf.Module()
+    holder.weights = [variable.value for variable in model.weights]  # Found here, they become constants.
+    ids = tf.TensorSpec((1, run.config.max_length), tf.int32, "ids")
+    search = tf.function(greedy_search(run, model), [ids], autograph=False)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([search.get_concrete_function()], holder)
+    if quantization == "int8":
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    return converter.convert()
+
+
+def greedy_search(run, model):
+    """The function from a question's ids (1, length) to the "ids" and "scores" of its answer."""
+    tokens = run.target_tokenizer
+    task = Task(tokens.start_id, tokens.end_id, run.config.max_length - 1)
+    (program,) = make_program(stepping(model, run.config.tie_embeddings), task)
+
+    def search(ids):
+        found, scores = program(ids, tf.constant(task.strategy.draw(1, 1, task.max_length)))
+        return {"ids": found, "scores": scores}
+
+    return search
+
+
+def stepping(model, tied):
+    """The model a token at a time; where embedding and projection share a table, so that the file holds it once.
+
+    The product by which `times_transposed` serves XLA would be stored as a second, transposed table. LiteRT's own
+    reads the rows of the first.
+    """
+    made = SteppingTransformer(model)
+    if tied:
+        table = made.parts.embed_target.table
+        made.parts = dataclasses.replace(made.parts, project=lambda x: ops.matmul(x, ops.transpose(table)))
+    return made

@@ -1,0 +1,86 @@
+"""Answers questions with the model beside this file: a line of standard input in, a line of standard output out.
+
+    pip install ai-edge-litert numpy sentencepiece
+    python answer.py < questions.txt > answers.txt
+
+All that the model itself knows are token ids. What makes ids of a question, and text of an answer's ids, is here, to be
+used as it is or to be written again in another language.
+"""
+
+import json
+import pathlib
+import re
+import sys
+import unicodedata
+
+import numpy as np
+from sentencepiece import SentencePieceProcessor
+
+try:
+    from ai_edge_litert.interpreter import Interpreter
+except ImportError:  # TensorFlow has the same one.
+    from tensorflow.lite.python.interpreter import Interpreter
+
+SPACES = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+SEPARATOR = "<sep>"  # The piece between the turns of a conversation.
+
+
+class Answerer:
+    """The model and its tokenizers.
+
+    Args:
+        folder: Where their files are, a `pathlib.Path`.
+    """
+
+    def __init__(self, folder):
+        settings = json.loads((folder / "settings.json").read_text("utf-8"))
+        self.max_length, self.turns = settings["max_length"], settings["turns"]
+        self.tokenizer = SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
+        own = folder / "target_tokenizer.model"
+        self.target_tokenizer = SentencePieceProcessor(model_file=str(own)) if own.exists() else self.tokenizer
+        self.model = Interpreter(model_path=str(folder / "model.tflite")).get_signature_runner()
+
+    def replies(self, questions):
+        """The answers to many questions, in their order."""
+        return [self.reply(question) for question in questions]
+
+    def reply(self, question):
+        """The answer to one question, whose lines are turns if the model knows several; "" to a blank one."""
+        if not question.strip():
+            return ""
+        ids = self.ids_of(question)
+        inputs = np.array([ids + [0] * (self.max_length - len(ids))], "int32")
+        return self.target_tokenizer.decode(self.model(ids=inputs)["ids"][0].tolist())
+
+    def ids_of(self, question):
+        """What the model reads: start, pieces, end, of a long question as many as it has room for."""
+        turns = [self.tokenizer.encode(normalize(turn)) for turn in self.turns_of(question)]
+        while len(turns) > 1 and sum(map(len, turns)) + len(turns) + 1 > self.max_length:
+            turns = turns[1:]
+        separator = self.tokenizer.piece_to_id(SEPARATOR)
+        pieces = [i for turn in turns for i in (separator, *turn)][1:]
+        return [self.tokenizer.bos_id(), *pieces[: self.max_length - 2], self.tokenizer.eos_id()]
+
+    def turns_of(self, question):
+        """The last turns of a conversation, as many as the model knows."""
+        if self.turns == 1:
+            return [question]
+        return [turn for turn in question.split("\n") if turn.strip()][-self.turns :]
+
+
+def normalize(text):
+    """Composes characters (NFC), turns every run of white space into one space, and strips the ends."""
+    return re.sub(SPACES, " ", unicodedata.normalize("NFC", text)).strip(" ")
+
+
+def main():
+    """Answers standard input."""
+    sys.stdin.reconfigure(encoding="utf-8-sig", newline="\n")
+    sys.stdout.reconfigure(encoding="utf-8")
+    answerer = Answerer(pathlib.Path(__file__).parent)
+    for line in sys.stdin:
+        print(answerer.reply(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
