@@ -169,7 +169,7 @@ def test_the_program_answers_where_nothing_but_its_packages_is_installed(small_r
         pytest.skip(f"pip cannot install here what the program needs: {installed.stderr.strip()[-200:]}")
     absent = subprocess.run([python, "-c", "import tensorflow"], capture_output=True, text=True)
     assert "No module named 'tensorflow'" in absent.stderr
-    asked = [question for question in QUESTIONS if "\n" not in question]
+    asked = ["", *(question for question in QUESTIONS if "\n" not in question)]
     answered = subprocess.run(
         [python, small_export / "answer.py"], input="\ufeff" + "\r\n".join(asked), capture_output=True,
         cwd=tmp_path, encoding="utf-8", check=True,

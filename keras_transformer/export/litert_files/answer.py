@@ -75,7 +75,7 @@ def normalize(text):
 
 def main():
     """Answers standard input."""
-    sys.stdin.reconfigure(encoding="utf-8-sig", newline="\n")
+    sys.stdin.reconfigure(encoding="utf-8-sig")
     sys.stdout.reconfigure(encoding="utf-8")
     answerer = Answerer(pathlib.Path(__file__).parent)
     for line in sys.stdin:
