@@ -37,8 +37,8 @@ def write(run, model, folder, quantization="float32"):
         run: The `Run`.
         model: Its model.
         folder: An empty folder, a `pathlib.Path`.
-        quantization: "float32" for weights as they were trained, or "int8" for rounded ones: a file of a quarter of the
-            size, and answers some of which differ.
+        quantization: "float32" for weights as they were trained, or "int8" for rounded ones: a smaller file, and some
+            other answers.
 
     Raises:
         InputError: If there is no such quantization, a tokenizer is no SentencePiece model, or Keras does not run on
@@ -51,11 +51,11 @@ def write(run, model, folder, quantization="float32"):
     for name, tokenizer in tokenizers_of(run).items():
         if tokenizer.ending != SentencePieces.ending:
             raise InputError(
-                f"{run.path / name}{tokenizer.ending}: there is nothing beside tensorflow-datasets to read it with, so "
-                "LiteRT cannot have it: train with a SentencePiece tokenizer, or export a run that was"
+                f"{run.path / name}{tokenizer.ending}: nothing but tensorflow-datasets reads such a vocabulary; "
+                "to export to LiteRT, train with a SentencePiece tokenizer"
             )
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
-    shutil.copytree(BESIDE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(BESIDE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # Of pip.
     write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns})
     (folder / MODEL).write_bytes(converted(run, model, quantization))
 
