@@ -8,6 +8,11 @@ PRESETS = {
         vocab_size=3000, num_layers=2, d_model=128, num_heads=4, dff=256, batch_size=32, epochs=36, patience=0,
         warmup_steps=1600, max_length=48,
     ),
+    "characters": Config(
+        vocab_size=1000, tokenizer="character", target_tokenizer="character", num_layers=4, d_model=128, num_heads=4,
+        dff=512, tie_embeddings=True, dropout=0.3, label_smoothing=0.1, batch_size=128, schedule="cosine",
+        warmup_steps=500, clip_norm=1.0, epochs=180, patience=0, monitor="val_accuracy",
+    ),
     "tutorial": Config(epochs=50, patience=5, warmup_steps=4000),
     "small": Config(),
     "base": Config(
@@ -19,7 +24,8 @@ PRESETS = {
         label_smoothing=0.1, epochs=100, patience=5, warmup_steps=4000, max_length=128,
     ),
 }  # fmt: skip
-"""The demonstration corpus; the tutorial; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""
+"""The demonstration corpus; some thousand words that become others, letter by letter, such as their pronunciation; the
+tutorial; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""
 
 
 def preset(name):

@@ -5,7 +5,7 @@ from keras_transformer.presets import count_parameters, training_bytes
 
 
 def test_presets_hold_the_papers_sizes():
-    assert set(PRESETS) == {"demo", "tutorial", "small", "base", "big"}
+    assert set(PRESETS) == {"demo", "characters", "tutorial", "small", "base", "big"}
     base, big = preset("base"), preset("big")
     assert base.tie_embeddings and big.tie_embeddings
     assert base.label_smoothing == big.label_smoothing == 0.1
@@ -16,7 +16,9 @@ def test_presets_hold_the_papers_sizes():
 
 
 def test_an_unknown_preset_names_those_there_are():
-    with pytest.raises(InputError, match="no preset named 'huge'; there are demo, tutorial, small, base, big"):
+    with pytest.raises(
+        InputError, match="no preset named 'huge'; there are demo, characters, tutorial, small, base, big"
+    ):
         preset("huge")
 
 

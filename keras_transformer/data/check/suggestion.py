@@ -7,9 +7,9 @@ import shlex
 
 import numpy as np
 
+from keras_transformer.data.check.cut import choose_cut
 from keras_transformer.data.check.lengths import Tokens, describe_tokens, quantile
 from keras_transformer.data.check.rows import Rows
-from keras_transformer.data.check.vocabulary import OFTEN, choose_tokenizer
 from keras_transformer.data.rows import corpus_paths
 from keras_transformer.data.split import PARTS
 from keras_transformer.presets import preset
@@ -19,6 +19,7 @@ from keras_transformer.text.turns import turns_of
 # 4.5 million pairs of about 25 + 25 tokens (section 5.1); `demo` is made for the 64,000 tokens of data/small_talk.csv,
 # and `small` for the 240,000 of the Korean chatbot corpus.
 LEAST_TOKENS = {"demo": 0, "small": 100_000, "base": 10_000_000, "big": 200_000_000}
+FOR_WORDS = "the questions are single words"
 FITTING = 0.995  # Share of the pairs that are to be within max_length.
 LONGEST = 512  # Attention takes time and memory with the square of the length: longer texts want to be cut.
 
@@ -28,11 +29,11 @@ class Suggestion:
     """How to train on a corpus.
 
     Attributes:
-        preset: Name of the preset, by the number of tokens to train on (`LEAST_TOKENS`).
-        vocab_size: Size of the vocabulary, by how often its pieces are met (`vocabulary.choose_tokenizer`).
+        preset: Name of the preset, by the number of tokens to train on (`LEAST_TOKENS`), but for a corpus of words.
+        vocab_size: Size of the vocabulary.
+        cut: Why the texts are cut as the command says, in a line (`cut.choose_cut`).
         max_length: The preset's, unless more than 5 of 1,000 pairs are longer: then what these 995 need.
         command: What to type.
-        rarest: How often 95 of 100 pieces of the vocabulary are met in training at least.
         training_tokens: Tokens to train on, questions and answers; an estimate if there are more pairs than the sample.
         tokens: The `Tokens` of a sample of the pairs.
         too_long: The `Rows` of the sample that training leaves out because of `max_length`.
@@ -40,20 +41,21 @@ class Suggestion:
 
     preset: str
     vocab_size: int
+    cut: str
     max_length: int
     command: str
-    rarest: int
     training_tokens: int
     tokens: Tokens
     too_long: Rows
 
     @property
     def reasons(self):
-        """Why, a line each for preset, vocabulary and max_length."""
-        fed = f"95 of 100 pieces are met at least {self.rarest:,} times"
+        """Why, a line each for preset, cut and max_length."""
+        by_tokens = self.preset in LEAST_TOKENS
+        why = f"{self.training_tokens:,} tokens to train on ({tokens_range(self.preset)})" if by_tokens else FOR_WORDS
         return (
-            f"preset {self.preset}: {self.training_tokens:,} tokens to train on ({tokens_range(self.preset)})",
-            f"vocabulary {self.vocab_size:,}: {fed if self.rarest >= OFTEN else 'the least that holds all characters'}",
+            f"preset {self.preset}: {why}",
+            self.cut,
             f"max_length {self.max_length}: leaves out {self.too_long if self.too_long.count else 'none'} "
             f"of {self.tokens.pairs:,} pairs",
         )
@@ -75,19 +77,20 @@ def suggest(survey, characters, path, question, answer, encoding, turns):
     sides = [turns_of(question, turns) for question in questions], [[answer] for answer in answers]
     train = np.array(parts) == PARTS.index("train")
     share = train.sum() / (survey.pairs["part"] == PARTS.index("train")).sum()
-    texts = [turn for side in sides for text in itertools.compress(side, train) for turn in text]
-    tokenizer, vocab_size, rarest = choose_tokenizer(texts, characters.different, share)
-    lengths, last = zip(*(turn_lengths(tokenizer, side) for side in sides))
+    texts = [list(itertools.chain(*itertools.compress(side, train))) for side in sides]
+    cut = choose_cut(*texts, characters.different, share)
+    lengths, last = zip(*map(turn_lengths, (cut.questions, cut.answers), sides))
     lengths = np.array(lengths)
     tokens, longer = round(lengths[:, train].sum() / share), lengths.max(axis=0)
-    name = choose_preset(tokens)
+    name = cut.preset or choose_preset(tokens)
     max_length = choose_max_length(longer, preset(name).max_length)
-    changes = {"vocab_size": vocab_size, "max_length": max_length}
+    changes = {**cut.settings, "max_length": max_length}
     return Suggestion(
         name,
-        **changes,
+        cut.settings["vocab_size"],
+        cut.reason,
+        max_length,
         command=train_command(path, question, answer, encoding, turns, name, changes),
-        rarest=rarest,
         training_tokens=tokens,
         tokens=describe_tokens(*lengths, rows),
         # Turns before the last are left out where they do not fit.
