@@ -1,0 +1,81 @@
+"""The same tokenizer in core TensorFlow operations, for exported graphs that are to need TensorFlow alone."""
+
+import tensorflow as tf
+from sentencepiece import sentencepiece_model_pb2
+
+from keras_transformer.errors import InputError
+from keras_transformer.text.in_graph import re2
+from keras_transformer.text.normalize import SPACES
+from keras_transformer.text.ops.composition import Composition
+from keras_transformer.text.ops.detokenizer import Detokenizer
+from keras_transformer.text.ops.normalizer import Normalizer
+from keras_transformer.text.ops.segmentation import BytePairs, Characters, Unigram, Words
+from keras_transformer.text.ops.unknown import UnknownAsBytes, UnknownAsOne
+from keras_transformer.text.sentence_pieces import SentencePieces
+
+CPU = "CPU:0"  # Many small steps on strings and integers, which a GPU would only slow down.
+
+
+class CoreTokenizer(tf.Module):
+    """A `Tokenizer` whose `encode` and `decode` run inside a TensorFlow graph that needs no other package.
+
+    What is saved as a SavedModel must have it as an attribute, for its tables.
+
+    Args:
+        tokenizer: The `Tokenizer` to equal.
+
+    Raises:
+        InputError: If the tokenizer is a `.subwords` vocabulary, or a SentencePiece model with pieces that none has
+            that `Tokenizer.train` makes.
+    """
+
+    def __init__(self, tokenizer):
+        super().__init__()
+        if tokenizer.ending != SentencePieces.ending:
+            raise InputError("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
+        model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
+        check(model)
+        with tf.device(CPU):
+            self._compose = Composition()
+            self._normalize = Normalizer(model.normalizer_spec)
+            self._segment = segmentation(model)
+            self._spell = spelling(model)
+            self._join = Detokenizer(model)
+
+    def encode(self, texts):
+        """Token ids of strings (batch,), without start and end: int32 RaggedTensor (batch, None)."""
+        with tf.device(CPU):
+            texts = tf.strings.regex_replace(self._compose(texts), re2(SPACES), " ")
+            ids = self._segment(self._normalize(tf.strings.strip(texts)))
+            return self._spell(ids).with_row_splits_dtype(tf.int64)
+
+    def decode(self, ids):
+        """Strings (batch,) of int32 token ids, ragged or padded (batch, length)."""
+        with tf.device(CPU):
+            ids = ids if isinstance(ids, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(ids)
+            return self._join(ids.with_row_splits_dtype(tf.int32))
+
+
+def check(model):
+    """Raises `InputError` if a `ModelProto` has what the operations do not know."""
+    known = {model.SentencePiece.NORMAL, model.SentencePiece.UNKNOWN, model.SentencePiece.CONTROL, model.SentencePiece.BYTE}
+    if model.trainer_spec.treat_whitespace_as_suffix or any(piece.type not in known for piece in model.pieces):
+        raise InputError(
+            "this SentencePiece model has user-defined or unused pieces, or spaces at the ends of pieces: "
+            "its operations are in tensorflow-text alone"
+        )
+
+
+def segmentation(model):
+    """How a `ModelProto` cuts texts."""
+    kinds = model.trainer_spec
+    kind = {kinds.UNIGRAM: Unigram, kinds.BPE: BytePairs, kinds.CHAR: Characters, kinds.WORD: Words}[kinds.model_type]
+    pieces = {piece.piece: i for i, piece in enumerate(model.pieces) if piece.type == piece.NORMAL}
+    return kind(pieces, [piece.score for piece in model.pieces])
+
+
+def spelling(model):
+    """How a `ModelProto` writes what it does not know."""
+    if not model.trainer_spec.byte_fallback:
+        return UnknownAsOne(len(model.pieces))
+    return UnknownAsBytes(len(model.pieces), [i for i, piece in enumerate(model.pieces) if piece.type == piece.BYTE])

@@ -1,0 +1,57 @@
+"""The strings of a set, found at every place of a row of characters at once."""
+
+import tensorflow as tf
+
+NONE = -1
+
+
+class Trie(tf.Module):
+    """A set of strings that grow by a character from node to node.
+
+    Args:
+        values: A dictionary of the strings and their values, 0 or more. None is empty or holds a zero character.
+
+    Attributes:
+        longest: Characters of the longest string.
+    """
+
+    def __init__(self, values):
+        super().__init__()
+        nodes, children = {"": 0}, {}
+        for string in values:
+            for end in range(1, len(string) + 1):
+                if (prefix := string[:end]) not in nodes:
+                    nodes[prefix] = len(nodes)
+                    children[pair(nodes[prefix[:-1]], ord(prefix[-1]))] = nodes[prefix]
+        self.longest = max(map(len, values))
+        self._children = table(children, len(nodes), tf.int64)
+        # The last node is for those who found no way on.
+        self._values = tf.constant([values.get(prefix, NONE) for prefix in nodes] + [NONE], tf.int32)
+
+    def find(self, characters):
+        """The values of the strings that begin at each place.
+
+        Args:
+            characters: int32 (places,), code points.
+
+        Returns:
+            int32 (places, longest): in column n the value of the string of n + 1 characters, or `NONE`.
+        """
+        nodes, found = tf.zeros_like(characters, tf.int64), []
+        characters = tf.pad(tf.cast(characters, tf.int64), [[0, self.longest]])
+        for n in range(self.longest):
+            nodes = self._children.lookup(pair(nodes, characters[n : n - self.longest]))
+            found.append(tf.gather(self._values, nodes))
+        return tf.stack(found, axis=1)
+
+
+def pair(first, second):
+    """Two integers from 0 to 2³¹, the second below it, as one key."""
+    return first * 2**31 + second
+
+
+def table(values, default, dtype=tf.int32):
+    """A static table of the integers that a dictionary holds by integers, or by strings."""
+    keys = tf.constant(list(values), tf.string if isinstance(next(iter(values), 0), str) else tf.int64)
+    initializer = tf.lookup.KeyValueTensorInitializer(keys, tf.constant(list(values.values()), dtype))
+    return tf.lookup.StaticHashTable(initializer, default)
