@@ -1,4 +1,4 @@
-"""The same tokenizer in core TensorFlow operations, for exported graphs that are to need TensorFlow alone."""
+"""The same tokenizer in core TensorFlow operations, for exported graphs that shall need TensorFlow alone."""
 
 import tensorflow as tf
 from sentencepiece import sentencepiece_model_pb2
@@ -13,20 +13,21 @@ from keras_transformer.text.ops.segmentation import BytePairs, Characters, Unigr
 from keras_transformer.text.ops.unknown import UnknownAsBytes, UnknownAsOne
 from keras_transformer.text.sentence_pieces import SentencePieces
 
-CPU = "CPU:0"  # Many small steps on strings and integers, which a GPU would only slow down.
+CPU = "CPU:0"  # Where strings are in any case, so that nothing travels to another device and back.
 
 
 class CoreTokenizer(tf.Module):
-    """A `Tokenizer` whose `encode` and `decode` run inside a TensorFlow graph that needs no other package.
+    """A `Tokenizer` whose `encode` and `decode` run inside a TensorFlow graph, and need nothing but TensorFlow there.
 
-    What is saved as a SavedModel must have it as an attribute, for its tables.
+    What is saved as a SavedModel must have it as an attribute, for the sake of its tables. Bytes that are no UTF-8
+    count as U+FFFD.
 
     Args:
         tokenizer: The `Tokenizer` to equal.
 
     Raises:
-        InputError: If the tokenizer is a `.subwords` vocabulary, or a SentencePiece model with pieces that none has
-            that `Tokenizer.train` makes.
+        InputError: If the tokenizer is a `.subwords` vocabulary, or a SentencePiece model of a kind that
+            `Tokenizer.train` never makes.
     """
 
     def __init__(self, tokenizer):
@@ -58,24 +59,26 @@ class CoreTokenizer(tf.Module):
 
 def check(model):
     """Raises `InputError` if a `ModelProto` has what the operations do not know."""
-    known = {model.SentencePiece.NORMAL, model.SentencePiece.UNKNOWN, model.SentencePiece.CONTROL, model.SentencePiece.BYTE}
+    types = model.SentencePiece
+    known = {types.NORMAL, types.UNKNOWN, types.CONTROL, types.BYTE}
     if model.trainer_spec.treat_whitespace_as_suffix or any(piece.type not in known for piece in model.pieces):
         raise InputError(
-            "this SentencePiece model has user-defined or unused pieces, or spaces at the ends of pieces: "
-            "its operations are in tensorflow-text alone"
+            "this SentencePiece model has user-defined or unused pieces, or spaces at the ends of its pieces, "
+            "which core TensorFlow operations do not know here: take a tokenizer without, or encode outside the graph"
         )
 
 
 def segmentation(model):
-    """How a `ModelProto` cuts texts."""
-    kinds = model.trainer_spec
-    kind = {kinds.UNIGRAM: Unigram, kinds.BPE: BytePairs, kinds.CHAR: Characters, kinds.WORD: Words}[kinds.model_type]
+    """What cuts texts into the pieces of a `ModelProto`."""
+    spec = model.trainer_spec
+    kind = {spec.UNIGRAM: Unigram, spec.BPE: BytePairs, spec.CHAR: Characters, spec.WORD: Words}[spec.model_type]
     pieces = {piece.piece: i for i, piece in enumerate(model.pieces) if piece.type == piece.NORMAL}
     return kind(pieces, [piece.score for piece in model.pieces])
 
 
 def spelling(model):
-    """How a `ModelProto` writes what it does not know."""
+    """What gives ids to what no piece of a `ModelProto` covers."""
     if not model.trainer_spec.byte_fallback:
         return UnknownAsOne(len(model.pieces))
-    return UnknownAsBytes(len(model.pieces), [i for i, piece in enumerate(model.pieces) if piece.type == piece.BYTE])
+    ids = {piece.piece: i for i, piece in enumerate(model.pieces) if piece.type == piece.BYTE}
+    return UnknownAsBytes(len(model.pieces), [ids[f"<0x{byte:02X}>"] for byte in range(256)])

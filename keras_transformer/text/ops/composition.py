@@ -10,7 +10,7 @@ from keras_transformer.text.ops.places import marked
 from keras_transformer.text.ops.rules import Rules
 from keras_transformer.text.ops.trie import NONE, pair, table
 
-BLOCKED = 256  # Above every combining class: nothing composes past it.
+BLOCKED = 256  # Above every combining class: nothing joins a mark that no starter stands before.
 
 
 class Composition(tf.Module):
@@ -27,50 +27,50 @@ class Composition(tf.Module):
         """Strings (batch,) in NFC; bytes that are no UTF-8 become U+FFFD."""
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8")
         characters = tf.strings.unicode_decode(texts, "UTF-8").values
-        rare = tf.reduce_any(self._classes_of(characters) != NONE)
-        return tf.cond(rare, lambda: self._compose(texts), lambda: texts)
+        may_change = tf.reduce_any(self._class_of(characters) != NONE)
+        return tf.cond(may_change, lambda: self._compose(texts), lambda: texts)
 
-    def _classes_of(self, characters):
+    def _class_of(self, characters):
         return self._classes.lookup(tf.cast(characters, tf.int64))
 
     def _compose(self, texts):
-        """Decomposes all characters, sorts the marks behind each by their class, and composes what is together then."""
+        """Decomposes all characters, sorts the marks behind each by class, and joins what belongs together then."""
         texts = tf.strings.unicode_decode(self._decompose(texts), "UTF-8").with_row_splits_dtype(tf.int32)
-        rows, classes = texts.value_rowids(), self._classes_of(texts.values)
-        first = tf.concat([[True], rows[1:] != rows[:-1]], axis=0)[: tf.size(rows)]
-        marks = tf.cumsum(tf.cast(first | (classes <= 0), tf.int32))
-        order = tf.argsort(marks * BLOCKED + tf.maximum(classes, 0), stable=True)
+        rows, classes = texts.value_rowids(), self._class_of(texts.values)
+        first = tf.concat([tf.ones_like(rows[:1], tf.bool), rows[1:] != rows[:-1]], axis=0)
+        bases = tf.cumsum(tf.cast(first | (classes <= 0), tf.int32))
+        order = tf.argsort(bases * BLOCKED + tf.maximum(classes, 0), stable=True)
         characters, classes = tf.gather(texts.values, order), tf.gather(classes, order)
         characters, kept = self._join(characters, classes, first | (classes == NONE))
-        rows = tf.boolean_mask(rows, kept)
-        texts = tf.RaggedTensor.from_value_rowids(tf.boolean_mask(characters, kept), rows, texts.nrows())
-        return tf.strings.unicode_encode(texts, "UTF-8")
+        characters, rows = tf.boolean_mask(characters, kept), tf.boolean_mask(rows, kept)
+        return tf.strings.unicode_encode(tf.RaggedTensor.from_value_rowids(characters, rows, texts.nrows()), "UTF-8")
 
-    def _join(self, characters, classes, first):
-        """Joins pairs of characters, side by side in all groups: those between which nothing ever composes.
+    def _join(self, characters, classes, begins):
+        """Joins pairs of characters, in all groups side by side: two of different groups never compose.
 
         Args:
             characters: int32 (places,), code points.
-            classes: int32 (places,), their combining classes; `NONE` for what never composes with one before it.
-            first: bool (places,), where groups begin.
+            classes: int32 (places,), their combining classes.
+            begins: bool (places,), where groups begin.
 
         Returns:
             The characters, and bool (places,), which of them remain.
         """
-        begins = tf.cast(tf.where(first)[:, 0], tf.int32)
-        lengths = tf.concat([begins[1:], [tf.size(characters)]], axis=0)[: tf.size(begins)] - begins
+        begins = tf.cast(tf.where(begins)[:, 0], tf.int32)
+        lengths = tf.concat([begins[1:], tf.shape(characters)], axis=0) - begins
 
         def step(n, characters, kept, starters, before):
-            within = n < lengths
-            here = tf.where(within, begins + n, begins)
-            class_, second = tf.gather(classes, here), tf.gather(characters, here)
-            joined = self._pairs.lookup(pair(*(tf.cast(x, tf.int64) for x in (tf.gather(characters, starters), second))))
-            joins = within & (joined != NONE) & ((before == 0) | (before < class_))
-            at = tf.boolean_mask(starters, joins)[:, None]
-            characters = tf.tensor_scatter_nd_update(characters, at, tf.boolean_mask(joined, joins))
-            kept = kept & ~marked(tf.boolean_mask(here, joins), kept)
-            starters = tf.where(within & ~joins & (class_ == 0), here, starters)
-            return n + 1, characters, kept, starters, tf.where(within & ~joins, class_, before)
+            """Joins character n of each group to its last starter, unless one `before` it stands in the way."""
+            inside = n < lengths
+            here = tf.where(inside, begins + n, begins)
+            own, parts = tf.gather(classes, here), (tf.gather(characters, x) for x in (starters, here))
+            joined = self._pairs.lookup(pair(*(tf.cast(part, tf.int64) for part in parts)))
+            joins = inside & (joined != NONE) & ((before == 0) | (before < own))
+            at = tf.boolean_mask(starters, joins)
+            characters = tf.tensor_scatter_nd_update(characters, at[:, None], tf.boolean_mask(joined, joins))
+            kept &= ~marked(tf.boolean_mask(here, joins), kept)
+            stays = inside & ~joins
+            return n + 1, characters, kept, tf.where(stays & (own == 0), here, starters), tf.where(stays, own, before)
 
         before = tf.where(tf.gather(classes, begins) > 0, BLOCKED, 0)
         state = 1, characters, tf.ones_like(characters, tf.bool), begins, before
@@ -85,7 +85,7 @@ def unicode_tables():
 
     Returns:
         Three dictionaries: characters and their full decompositions; pairs of characters and what they compose to; and
-        the combining classes of all characters that are not sure to stay what they are in any text, often 0.
+        the combining classes, often 0, of the characters that may change beside others or by themselves.
     """
     decompositions, pairs, classes = {}, {}, {}
     for character in map(chr, range(sys.maxunicode + 1)):

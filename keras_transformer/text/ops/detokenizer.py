@@ -5,12 +5,14 @@ import tensorflow as tf
 from keras_transformer.text.ops.normalizer import Normalizer
 from keras_transformer.text.sentence_pieces import SPACE
 
+LEADS = {1: (b"\x00", b"\x80"), 2: (b"\xc0", b"\xe0"), 3: (b"\xe0", b"\xf0"), 4: (b"\xf0", b"\xf8")}
+"""From where to where the first bytes of characters of so many bytes are, in UTF-8."""
+
 REPLACEMENT = "\ufffd"
-LEADS = {1: (0, 0x80), 2: (0xC0, 0xE0), 3: (0xE0, 0xF0), 4: (0xF0, 0xF8)}
 
 
 class Detokenizer(tf.Module):
-    """Joins the pieces of a SentencePiece model.
+    """Joins the pieces of a SentencePiece model, as it does itself.
 
     Args:
         model: Its `ModelProto`.
@@ -18,27 +20,26 @@ class Detokenizer(tf.Module):
 
     def __init__(self, model):
         super().__init__()
-        spec, surface = model.normalizer_spec, model.trainer_spec.unk_surface
-        surfaces = [surface_of(piece, surface.encode()) for piece in model.pieces]
-        openings = [
-            x[1:] if piece.piece.startswith(SPACE) and (spec.add_dummy_prefix or spec.remove_extra_whitespaces) else x
-            for x, piece in zip(surfaces, model.pieces)
-        ]
+        spec, unknown = model.normalizer_spec, model.trainer_spec.unk_surface.encode()
+        surfaces = [surface_of(piece, unknown) for piece in model.pieces]
+        opens = spec.add_dummy_prefix or spec.remove_extra_whitespaces
+        drops = [opens and piece.piece.startswith(SPACE) for piece in model.pieces]
+        openings = [surface[1:] if drop else surface for surface, drop in zip(surfaces, drops)]
+        # A text has begun once there is something of it; where spaces are not trimmed, a dropped one is something.
+        begins = [bool(x) or (drop and not spec.remove_extra_whitespaces) for x, drop in zip(openings, drops)]
+        bytes_ = [surface if piece.type == piece.BYTE else b"" for surface, piece in zip(surfaces, model.pieces)]
         self._surfaces, self._openings = tf.constant(surfaces), tf.constant(openings)
-        # Where spaces are not trimmed, only one is left out.
-        begins = [bool(y) or (x != y and not spec.remove_extra_whitespaces) for x, y in zip(surfaces, openings)]
-        self._begins = tf.constant(begins, tf.int32)
-        self._bytes = tf.constant([x if piece.type == piece.BYTE else b"" for x, piece in zip(surfaces, model.pieces)])
-        self._lengths = tf.constant([length_of(x) if piece.type == piece.BYTE else 0 for x, piece in zip(surfaces, model.pieces)])
-        composes = model.denormalizer_spec.precompiled_charsmap
+        self._begins, self._bytes = tf.constant(begins, tf.int32), tf.constant(bytes_)
+        self._lengths = tf.constant([length_of(byte) for byte in bytes_])
+        composes = bool(model.denormalizer_spec.precompiled_charsmap)
         self._compose = Normalizer(model.denormalizer_spec) if composes else tf.identity
 
     def __call__(self, ids):
-        """Strings (batch,) of int32 ids, ragged (batch, None)."""
-        rows = ids.value_rowids()
-        strings = tf.where(self._are_first(ids), *(tf.gather(x, ids.values) for x in (self._openings, self._surfaces)))
+        """Strings (batch,) of an int32 RaggedTensor (batch, None)."""
+        openings, surfaces = (tf.gather(strings, ids.values) for strings in (self._openings, self._surfaces))
+        strings = tf.where(self._are_first(ids), openings, surfaces)
         strings = tf.where(self._are_whole(ids), strings, REPLACEMENT)
-        return self._compose(tf.strings.unsorted_segment_join(strings, rows, ids.nrows()))
+        return self._compose(tf.strings.unsorted_segment_join(strings, ids.value_rowids(), ids.nrows()))
 
     def _are_first(self, ids):
         """Whether nothing of the text stands before each id: bool (ids,)."""
@@ -46,17 +47,21 @@ class Detokenizer(tf.Module):
         return begun == tf.gather(begun, tf.gather(ids.row_starts(), ids.value_rowids()))
 
     def _are_whole(self, ids):
-        """Whether each id is no byte or, with those beside it, part of a character: bool (ids,)."""
-        rows, lengths, bytes_ = ids.value_rowids(), *(tf.gather(x, ids.values) for x in (self._lengths, self._bytes))
-        rows_ahead, bytes_ahead = tf.pad(rows, [[0, 3]], constant_values=-1), tf.pad(bytes_, [[0, 3]], constant_values="")
-        sequences = bytes_
+        """Whether each id is no byte or, with those beside it, a character: bool (ids,)."""
+        bytes_, lengths = tf.gather(self._bytes, ids.values), tf.gather(self._lengths, ids.values)
+        rows = ids.value_rowids()
+        bytes_ahead, rows_ahead = (
+            tf.pad(bytes_, [[0, 3]], constant_values=""),
+            tf.pad(rows, [[0, 3]], constant_values=-1),
+        )
+        characters, count = bytes_, tf.size(rows)
         for n in (1, 2, 3):
-            more = (n < lengths) & (rows_ahead[n : n - 3 or None] == rows)
-            sequences = tf.strings.join([sequences, tf.where(more, bytes_ahead[n : n - 3 or None], "")])
-        valid = tf.strings.unicode_transcode(sequences, "UTF-8", "UTF-8") == sequences
-        leads = whole = valid & (tf.strings.length(sequences) == lengths)
+            belongs = (n < lengths) & (rows_ahead[n : n + count] == rows)
+            characters = tf.strings.join([characters, tf.where(belongs, bytes_ahead[n : n + count], "")])
+        valid = tf.strings.unicode_transcode(characters, "UTF-8", "UTF-8") == characters
+        first = whole = valid & (tf.strings.length(characters) == lengths)
         for n in (1, 2, 3):
-            whole |= tf.concat([tf.zeros_like(leads[:n]), (leads & (n < lengths))[:-n]], axis=0)
+            whole |= tf.concat([tf.zeros_like(first[:n]), (first & (n < lengths))[:-n]], axis=0)
         return whole
 
 
@@ -67,10 +72,10 @@ def surface_of(piece, unknown):
     if piece.type == piece.UNKNOWN:
         return unknown
     if piece.type == piece.BYTE:
-        return bytes([int(piece.piece.strip("<>"), 16)])
+        return bytes.fromhex(piece.piece[3:-1])  # <0x41>
     return piece.piece.replace(SPACE, " ").encode()
 
 
 def length_of(byte):
-    """The bytes of a character that this one begins in UTF-8, 0 if it begins none."""
-    return next((n for n, (first, end) in LEADS.items() if first <= byte[0] < end), 0)
+    """The bytes of a character that begins with this one, 0 if none does."""
+    return next((length for length, (first, end) in LEADS.items() if first <= byte < end), 0)

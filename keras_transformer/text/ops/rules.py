@@ -1,4 +1,4 @@
-"""Strings that stand for others, as SentencePiece models carry them."""
+"""Strings that stand for others, as a SentencePiece model carries them."""
 
 import numpy as np
 import tensorflow as tf
@@ -7,11 +7,11 @@ from keras_transformer.text.ops.places import borders, passed, places
 from keras_transformer.text.ops.trie import NONE, Trie
 
 BYTES = np.arange(1, 256, dtype="uint32")
-LEAF, LABEL, VALUE = 1 << 8, np.uint32(0x800000FF), 0x7FFFFFFF  # Bits of a unit.
+LABEL, VALUE, HAS_VALUE, FAR = 0x800000FF, 0x7FFFFFFF, 1 << 8, 1 << 9  # Bits of a unit.
 
 
 class Rules(tf.Module):
-    """Replaces strings in texts, from left to right, at each place the longest.
+    """Replaces strings in texts, from left to right and at each place the longest.
 
     Args:
         rules: A dictionary of strings and their replacements, not empty.
@@ -23,41 +23,41 @@ class Rules(tf.Module):
         self._replacements = tf.constant(list(rules.values()))
 
     def __call__(self, texts):
-        """Strings (batch,), valid UTF-8, with the replacements."""
+        """Strings (batch,) with the replacements, of valid UTF-8."""
         characters = places(texts)
         found = self._strings.find(characters.values)
         lengths = tf.reduce_max(tf.where(found == NONE, 0, tf.range(1, self._strings.longest + 1)), axis=1)
         begins, ends = borders(characters)
         here = tf.range(tf.size(lengths))
         kept = passed(begins, tf.where(ends, here, here + tf.maximum(lengths, 1))) & ~ends
-        found, lengths, unchanged = (tf.boolean_mask(x, kept) for x in (found, lengths, characters.values))
-        rule = tf.gather(found, tf.maximum(lengths - 1, 0), batch_dims=1)
-        unchanged = tf.strings.unicode_encode(unchanged[:, None], "UTF-8")
-        strings = tf.where(rule == NONE, unchanged, tf.gather(self._replacements, tf.maximum(rule, 0)))
         rows = tf.boolean_mask(characters.value_rowids(), kept)
+        found, lengths, same = (tf.boolean_mask(x, kept) for x in (found, lengths, characters.values))
+        rules = tf.gather(found, tf.maximum(lengths - 1, 0), batch_dims=1)
+        replacements = tf.gather(self._replacements, tf.maximum(rules, 0))
+        strings = tf.where(rules == NONE, tf.strings.unicode_encode(same[:, None], "UTF-8"), replacements)
         return tf.strings.unsorted_segment_join(strings, rows, characters.nrows())
 
 
 def read_rules(charsmap):
-    """The rules of a SentencePiece model's `precompiled_charsmap`: a dictionary, empty if there are none.
+    """The rules that a SentencePiece model has as its `precompiled_charsmap`, bytes: a dictionary, perhaps empty.
 
-    It is a double array (Darts-clone), its size in bytes before it, and the replacements after it, each closed by a
-    zero byte. In the array every unit of 32 bits is a node, and says where its children are and by which byte they
-    are reached.
+    These are the bytes of a double array (Darts-clone) after their number, and the replacements, each closed by a zero
+    byte. The array is a trie of UTF-8 whose nodes are units of 32 bits: a unit says where its children are, and by
+    which byte it is reached itself.
     """
     if not charsmap:
         return {}
     size = int.from_bytes(charsmap[:4], "little")
-    units = np.frombuffer(charsmap, "<u4", size // 4, offset=4)
-    labels, replacements = units & LABEL, charsmap[4 + size :]
+    units, replacements = np.frombuffer(charsmap, "<u4", size // 4, offset=4), charsmap[4 + size :]
+    labels = units & np.uint32(LABEL)
     rules, waiting = {}, [(0, b"")]
     while waiting:
         node, string = waiting.pop()
         unit = int(units[node])
-        children = node ^ (unit >> 10 << ((unit & 1 << 9) >> 6))
-        if unit & LEAF:
+        children = node ^ (unit >> 10 << (8 if unit & FAR else 0))
+        if unit & HAS_VALUE:
             start = int(units[children]) & VALUE
             rules[string.decode()] = replacements[start : replacements.index(0, start)].decode()
-        found = BYTES[labels[children ^ BYTES] == BYTES]
-        waiting += [(int(children ^ byte), string + bytes([byte])) for byte in found]
+        reached = BYTES[labels[children ^ BYTES] == BYTES]
+        waiting += [(children ^ int(byte), string + bytes([byte])) for byte in reached]
     return rules

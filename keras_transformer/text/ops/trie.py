@@ -1,4 +1,4 @@
-"""The strings of a set, found at every place of a row of characters at once."""
+"""Tables, and the strings of a set at every place of a row of characters."""
 
 import tensorflow as tf
 
@@ -25,8 +25,8 @@ class Trie(tf.Module):
                     children[pair(nodes[prefix[:-1]], ord(prefix[-1]))] = nodes[prefix]
         self.longest = max(map(len, values))
         self._children = table(children, len(nodes), tf.int64)
-        # The last node is for those who found no way on.
-        self._values = tf.constant([values.get(prefix, NONE) for prefix in nodes] + [NONE], tf.int32)
+        # After the last node there is one more, for who finds no way on.
+        self._values = tf.constant([values.get(prefix, NONE) for prefix in nodes] + [NONE])
 
     def find(self, characters):
         """The values of the strings that begin at each place.
@@ -38,20 +38,21 @@ class Trie(tf.Module):
             int32 (places, longest): in column n the value of the string of n + 1 characters, or `NONE`.
         """
         nodes, found = tf.zeros_like(characters, tf.int64), []
-        characters = tf.pad(tf.cast(characters, tf.int64), [[0, self.longest]])
+        ahead, count = tf.pad(tf.cast(characters, tf.int64), [[0, self.longest]]), tf.size(characters)
         for n in range(self.longest):
-            nodes = self._children.lookup(pair(nodes, characters[n : n - self.longest]))
+            nodes = self._children.lookup(pair(nodes, ahead[n : n + count]))
             found.append(tf.gather(self._values, nodes))
         return tf.stack(found, axis=1)
 
 
 def pair(first, second):
-    """Two integers from 0 to 2³¹, the second below it, as one key."""
+    """Two integers from 0 up, below 2³¹, as one key."""
     return first * 2**31 + second
 
 
 def table(values, default, dtype=tf.int32):
-    """A static table of the integers that a dictionary holds by integers, or by strings."""
-    keys = tf.constant(list(values), tf.string if isinstance(next(iter(values), 0), str) else tf.int64)
+    """A static table of the integers that a dictionary has for integers from 0 up, or for strings."""
+    values = values or {NONE: default}  # TensorFlow refuses an empty one.
+    keys = tf.constant(list(values), tf.string if isinstance(next(iter(values)), str) else tf.int64)
     initializer = tf.lookup.KeyValueTensorInitializer(keys, tf.constant(list(values.values()), dtype))
     return tf.lookup.StaticHashTable(initializer, default)

@@ -1,6 +1,6 @@
-"""What stands for characters and words that no piece covers: ids from the size of the vocabulary on, see `segmentation`.
+"""The ids of characters and words that no piece covers, which `segmentation` leaves above those of the vocabulary.
 
-Both take and give token ids as an int32 RaggedTensor (batch, None).
+Both classes take and give ids as an int32 RaggedTensor (batch, None).
 """
 
 import tensorflow as tf
