@@ -1,0 +1,134 @@
+"""Answers questions with the CTranslate2 model beside this file, as the run that it was exported from does.
+
+    python answer.py < questions.txt        # a question a line in, an answer a line out
+
+It needs `pip install ctranslate2 sentencepiece` and nothing else; beside a tokenizer.subwords, tensorflow-datasets and
+tensorflow, which read such files.
+"""
+
+import json
+import pathlib
+import sys
+import unicodedata
+
+import ctranslate2
+import sentencepiece
+
+BATCH = 64  # Questions that are answered side by side.
+
+
+class Bot:
+    """The model of a folder, asked in text.
+
+    Args:
+        folder: The folder.
+    """
+
+    def __init__(self, folder):
+        folder = pathlib.Path(folder)
+        settings = json.loads((folder / "config.json").read_text("utf-8"))
+        self.max_length, self.turns = settings["max_length"], settings["turns"]
+        self.tokenizer = load_tokenizer(folder, "tokenizer")
+        self.target_tokenizer = load_tokenizer(folder, "target_tokenizer") or self.tokenizer
+        self.translator = ctranslate2.Translator(str(folder))
+
+    def replies(self, questions, **settings):
+        """The answers to many questions, in their order, "" to a blank one.
+
+        Args:
+            questions: Texts; of a model that reads several turns, the lines of one are its turns.
+            **settings: Of CTranslate2's `translate_batch`, such as `beam_size`; by default the likeliest token is
+                taken at every step.
+        """
+        rows = [self.tokens_of(question) for question in questions if question.strip()]
+        settings = {"beam_size": 1, "max_batch_size": BATCH, **settings}
+        results = self.translator.translate_batch(
+            rows, max_input_length=0, max_decoding_length=self.max_length - 1, min_decoding_length=0, **settings
+        )
+        answers = (self.target_tokenizer.decode(result.hypotheses[0]) for result in results)
+        return [next(answers) if question.strip() else "" for question in questions]
+
+    def tokens_of(self, question):
+        """What the encoder reads: start, pieces, end; of a longer question as much as it ever read in training."""
+        tokenizer = self.tokenizer
+        said = [question] if self.turns == 1 else [turn for turn in question.split("\n") if turn.strip()]
+        rows = [tokenizer.encode(turn) for turn in said[-self.turns :]]
+        while len(rows) > 1 and sum(map(len, rows)) + len(rows) + 1 > self.max_length:
+            del rows[0]  # The earliest turn.
+        ids = [i for row in rows for i in (tokenizer.separator_id, *row)][1:]
+        ids = [tokenizer.start_id, *ids[: self.max_length - 2], tokenizer.end_id]
+        return tokenizer.tokens(ids)
+
+
+class SentencePieces:
+    """A SentencePiece model; CTranslate2 knows its ids by their pieces.
+
+    Args:
+        path: Its file.
+    """
+
+    def __init__(self, path):
+        self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        self.start_id, self.end_id = self.pieces.bos_id(), self.pieces.eos_id()
+        self.separator_id = self.pieces.piece_to_id("<sep>")
+
+    def encode(self, text):
+        """The ids of a text, its characters composed (NFC) and its runs of white space one space."""
+        return self.pieces.encode(" ".join(unicodedata.normalize("NFC", text).split()))
+
+    def tokens(self, ids):
+        """CTranslate2's names of ids."""
+        return self.pieces.id_to_piece(ids)  # Not those that a text is cut into, which show what is unknown as it is.
+
+    def decode(self, tokens):
+        """The text of such names."""
+        return self.pieces.decode(tokens)
+
+
+class Subwords:
+    """A vocabulary of tensorflow-datasets' `SubwordTextEncoder`; CTranslate2 knows its ids as numerals.
+
+    Args:
+        path: Its file.
+    """
+
+    separator_id = None
+
+    def __init__(self, path):
+        import tensorflow_datasets
+
+        self.encoder = tensorflow_datasets.deprecated.text.SubwordTextEncoder.load_from_file(str(path.with_suffix("")))
+        self.start_id, self.end_id = self.encoder.vocab_size, self.encoder.vocab_size + 1
+
+    def encode(self, text):
+        """The ids of a text, taken as it is."""
+        return self.encoder.encode(text)
+
+    def tokens(self, ids):
+        """CTranslate2's names of ids."""
+        return [str(i) for i in ids]
+
+    def decode(self, tokens):
+        """The text of such names."""
+        return self.encoder.decode([i for i in map(int, tokens) if 0 < i < self.start_id])
+
+
+def load_tokenizer(folder, name):
+    """The tokenizer of that name in a folder; None if there is none."""
+    for path, kind in ((folder / f"{name}.model", SentencePieces), (folder / f"{name}.subwords", Subwords)):
+        if path.is_file():
+            return kind(path)
+    return None
+
+
+def main():
+    """Answers the lines of standard input."""
+    sys.stdin.reconfigure(encoding="utf-8-sig")
+    sys.stdout.reconfigure(encoding="utf-8")
+    questions = [line.rstrip("\n") for line in sys.stdin]
+    for answer in Bot(pathlib.Path(__file__).parent).replies(questions):
+        print(answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import tensorflow_datasets as tfds
+
+from keras_transformer import Beam, Chatbot, Config, InputError, Run, Tokenizer, export
+from keras_transformer.chatbot import padded
+from keras_transformer.export.ctranslate2 import QUANTIZATIONS, reopen, write
+from keras_transformer.export.ctranslate2_answer import Bot
+
+PAD = 0
+TEXTS = ["안녕 나도 응", "how are you", "한 하루 good bye"]
+QUESTIONS = [
+    "안녕", "", "how are you", " \t\n", "good\u3000bye\n안녕 ", unicodedata.normalize("NFD", "한 하루"), "漢字 😀",
+    "<sep>", "<s></s><pad>", "▁", "안녕\n나도\n\n how  are\ngood bye you", "응 " * 30,
+]  # fmt: skip
+
+
+RUNS = {
+    "one vocabulary": ("pieces", None, {"num_layers": 2}),
+    "one matrix": ("pieces", None, {"num_layers": 1, "tie_embeddings": True}),
+    "two vocabularies": ("pieces", "words", {"num_layers": 1, "tie_embeddings": True}),
+    "letters of Hangul": ("letters", None, {"num_layers": 1}),
+    "several turns": ("characters", None, {"num_layers": 1, "turns": 3}),
+    "subwords": ("subwords", None, {"num_layers": 1}),
+    "subwords to pieces": ("subwords", "pieces", {"num_layers": 1}),
+}
+"""The tokenizer of the questions, that of the answers if they have their own, and settings."""
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory):
+    """Tokenizers of every kind by name."""
+    prefix = tmp_path_factory.mktemp("vocabulary") / "some"
+    tfds.deprecated.text.SubwordTextEncoder(["안녕", "you_", "how", "<s>"]).save_to_file(str(prefix))
+    return {
+        None: None,
+        "pieces": Tokenizer.train(TEXTS, 300),
+        "words": Tokenizer.train(TEXTS, kind="word"),
+        "letters": Tokenizer.train(TEXTS, 330, "bpe", jamo=True),
+        "characters": Tokenizer.train(TEXTS, kind="character", separator=True),
+        "subwords": Tokenizer.load(prefix.with_suffix(".subwords")),
+    }
+
+
+def made_up(path, tokenizer, target_tokenizer, **settings):
+    """A run that never trained, and a model of random weights, norms and biases, to which padding seems likely."""
+    config = Config(d_model=16, num_heads=4, dff=24, max_length=12, **settings)
+    run = Run.create(path, config, tokenizer, {"name": "none"}, target_tokenizer=target_tokenizer)
+    model = run.build_model()
+    random = np.random.default_rng(0)
+    for weight in model.weights:
+        values = random.normal(size=weight.shape, scale=0.3) + weight.path.endswith("gamma")
+        if weight.path == "outputs/bias":
+            values[PAD] = 50
+        weight.assign(values)
+    return run, model
+
+
+def log_probabilities(model, questions, answer):
+    """Those of an answer's tokens after the first, to each of some questions, where padding is no choice."""
+    inputs = np.array(padded(questions), "int32")
+    dec_inputs = np.array([answer[:-1]] * len(questions), "int32")
+    logits = np.asarray(model([inputs, dec_inputs]), "float64")
+    logits[:, :, PAD] = -np.inf
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    every = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return [[float(row[i]) for row, i in zip(rows, answer[1:])] for rows in every]
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_whatever_the_run_answers_and_their_probabilities_are_the_same(kind, tokenizers, tmp_path):
+    source, target, settings = RUNS[kind]
+    run, model = made_up(tmp_path / "run", tokenizers[source], tokenizers[target], **settings)
+    bot = Chatbot(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
+    folder = tmp_path / "exported"
+    folder.mkdir()
+    write(run, model, folder)
+    assert reopen(folder)(QUESTIONS) == bot.replies(QUESTIONS)
+
+    exported, tokens = Bot(folder), run.target_tokenizer
+    asked = [question for question in QUESTIONS if question.strip()]
+    answer = tokens.encode("how are you 한 하루")
+    rows = [exported.tokens_of(question) for question in asked]
+    scores = exported.translator.score_batch(rows, [exported.target_tokenizer.tokens(answer)] * len(rows))
+    expected = log_probabilities(model, bot.ids_of(asked), [tokens.start_id, *answer, tokens.end_id])
+    np.testing.assert_allclose([score.log_probs for score in scores], expected, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def trained(small_run, tmp_path_factory):
+    """The chatbot of a trained run, and the folders of its exports by their quantization."""
+    run = Run(small_run)
+    model = run.load_model()
+    folders = {name: tmp_path_factory.mktemp(name) for name in QUANTIZATIONS}
+    for name, folder in folders.items():
+        write(run, model, folder, name)
+    return Chatbot(model, run.tokenizer, run.config.max_length), folders
+
+
+@pytest.mark.parametrize("quantization", QUANTIZATIONS)
+def test_what_was_learnt_by_heart_survives_every_quantization(quantization, trained):
+    folder = trained[1][quantization]
+    assert reopen(folder)(["잘 자!", "hello", "", "고마워"]) == ["좋은 꿈 꾸세요.", "Hi there!", "", "천만에요."]
+
+
+def test_bfloat16_halves_the_file_and_int8_nearly_quarters_it(trained):
+    sizes = {name: (folder / "model.bin").stat().st_size for name, folder in trained[1].items()}
+    assert sizes["bfloat16"] / sizes["float32"] == pytest.approx(0.5, abs=0.03)
+    assert sizes["int8"] / sizes["float32"] == pytest.approx(0.25, abs=0.07)
+
+
+def test_its_beam_search_finds_the_same_tokens(trained):
+    bot, folders = trained
+    questions = ["잘 자", "hello", "고마워 hello", "밥", "good bye", "무슨 꿈?", "see you"]
+    theirs = reopen(folders["float32"])(questions, beam_size=4, length_penalty=0)
+    assert theirs == bot.replies(questions, Beam(num_beams=4, length_penalty=0))
+    assert theirs != bot.replies(questions)
+
+
+def test_every_white_space_and_composition_is_read_as_in_training(trained):
+    bot, folders = trained
+    texts = [f"a{chr(code)}b {chr(code)}" for code in range(0x3100)] + ["\u1112\u1161\u11ab", "e\u0301"]
+    encode = Bot(folders["float32"]).tokenizer.encode
+    assert [encode(text) for text in texts] == bot.tokenizer.encode(texts)
+
+
+def test_the_example_of_its_readme_runs_without_this_package_and_tensorflow(trained):
+    bot, folders = trained
+    folder = folders["float32"]
+    example = re.search("```python\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.DOTALL)[1]
+    questions = ["안녕!", "How are you?"]
+    assert json.dumps(questions, ensure_ascii=False) in example
+    check = "import sys\nassert not {'keras', 'keras_transformer', 'tensorflow'} & set(sys.modules)\n"
+    printed = run_python(folder, "-c", example + check)
+    greedy, beam = bot.replies(questions), bot.replies(questions, Beam(num_beams=4, length_penalty=0))
+    assert printed == f"{greedy}\n{beam}\n"
+
+
+def test_its_script_answers_line_by_line(trained):
+    questions = "\ufeff잘 자\r\n\nbye\n"
+    assert run_python(trained[1]["float32"], "answer.py", given=questions) == "좋은 꿈 꾸세요.\n\nSee you soon!\n"
+
+
+def run_python(folder, *arguments, given=""):
+    """What Python prints in a folder."""
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, input=given.encode(), capture_output=True, check=True, timeout=300,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    return done.stdout.decode()
+
+
+def test_an_unknown_quantization_names_the_known(trained, small_run, tmp_path):
+    with pytest.raises(InputError, match="quantization must be one of float32, bfloat16, int8, not 'int4'"):
+        write(Run(small_run), trained[0].model, tmp_path, "int4")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_ctranslate2_the_error_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.delattr(export, "ctranslate2_answer")
+    monkeypatch.delitem(sys.modules, "keras_transformer.export.ctranslate2_answer")
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(InputError, match=r"pip install 'keras-transformer\[ctranslate2\]'"):
+        reopen(tmp_path)
