@@ -49,8 +49,8 @@ def tokenizers(tmp_path_factory):
     }
 
 
-def made_up(path, tokenizer, target_tokenizer, **settings):
-    """A run that never trained, and a model of random weights, norms and biases, to which padding seems likely."""
+def made_up(path, tokenizer, target_tokenizer=None, padding=50, **settings):
+    """A run that never trained, and a model of random weights, norms and biases, that of padding being `padding`."""
     config = Config(d_model=16, num_heads=4, dff=24, max_length=12, **settings)
     run = Run.create(path, config, tokenizer, {"name": "none"}, target_tokenizer=target_tokenizer)
     model = run.build_model()
@@ -58,7 +58,7 @@ def made_up(path, tokenizer, target_tokenizer, **settings):
     for weight in model.weights:
         values = random.normal(size=weight.shape, scale=0.3) + weight.path.endswith("gamma")
         if weight.path == "outputs/bias":
-            values[PAD] = 50
+            values[PAD] = padding
         weight.assign(values)
     return run, model
 
@@ -110,18 +110,20 @@ def test_what_was_learnt_by_heart_survives_every_quantization(quantization, trai
     assert reopen(folder)(["잘 자!", "hello", "", "고마워"]) == ["좋은 꿈 꾸세요.", "Hi there!", "", "천만에요."]
 
 
-def test_bfloat16_halves_the_file_and_int8_nearly_quarters_it(trained):
+def test_rounded_weights_are_smaller(trained):
     sizes = {name: (folder / "model.bin").stat().st_size for name, folder in trained[1].items()}
     assert sizes["bfloat16"] / sizes["float32"] == pytest.approx(0.5, abs=0.03)
-    assert sizes["int8"] / sizes["float32"] == pytest.approx(0.25, abs=0.07)
+    assert sizes["int8"] / sizes["float32"] == pytest.approx(0.3, abs=0.03)
 
 
-def test_its_beam_search_finds_the_same_tokens(trained):
-    bot, folders = trained
-    questions = ["잘 자", "hello", "고마워 hello", "밥", "good bye", "무슨 꿈?", "see you"]
-    theirs = reopen(folders["float32"])(questions, beam_size=4, length_penalty=0)
-    assert theirs == bot.replies(questions, Beam(num_beams=4, length_penalty=0))
-    assert theirs != bot.replies(questions)
+def test_without_a_length_penalty_its_beam_search_finds_the_same(tokenizers, tmp_path):
+    run, model = made_up(tmp_path / "run", tokenizers["pieces"], padding=-50, num_layers=1)
+    bot, folder = Chatbot(model, run.tokenizer, run.config.max_length), tmp_path / "exported"
+    folder.mkdir()
+    write(run, model, folder)
+    answers = bot.replies(QUESTIONS, Beam(num_beams=4, length_penalty=0))
+    assert reopen(folder)(QUESTIONS, beam_size=4, length_penalty=0) == answers
+    assert reopen(folder)(QUESTIONS) != answers
 
 
 def test_every_white_space_and_composition_is_read_as_in_training(trained):
