@@ -1,8 +1,8 @@
 """CTranslate2: a model that its engine in C++ runs, without TensorFlow or Keras.
 
-model.bin, config.json, …vocabulary.json   what CTranslate2 reads
-tokenizer.…, target_tokenizer.…            the files of the run's tokenizers
-answer.py, README.md                       all that it takes to ask the model in text
+    model.bin, config.json, …vocabulary.json   what CTranslate2 reads
+    tokenizer.…, target_tokenizer.…            the files of the run's tokenizers
+    answer.py, README.md                       all that it takes to ask the model in text
 
 The weights fill CTranslate2's own description of a Transformer (`ctranslate2.specs`).
 """
@@ -21,7 +21,7 @@ from keras_transformer.models.transformer import parts_of
 from keras_transformer.run import TARGET_TOKENIZER, TOKENIZER
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
-BESIDE = {"ctranslate2_answer.py": "answer.py", "ctranslate2_readme.md": "README.md"}
+BESIDE = [pathlib.Path(__file__).with_name("ctranslate2_files") / name for name in ("answer.py", "README.md")]
 LENGTH_MULTIPLE = 16  # On some GPUs questions are filled up to a multiple of it, at most.
 
 
@@ -39,10 +39,10 @@ def write(run, model, folder, quantization="float32"):
         InputError: If there is no such quantization, or CTranslate2 is not installed.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
+        raise InputError(f"a CTranslate2 model has no weights in {quantization}, but in {', '.join(QUANTIZATIONS)}")
     answer = import_answer()
-    for ours, name in BESIDE.items():
-        shutil.copyfile(pathlib.Path(__file__).with_name(ours), folder / name)
+    for path in BESIDE:
+        shutil.copyfile(path, folder / path.name)
     for name, tokenizer in tokenizers_of(run).items():
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
     source = answer.load_tokenizer(folder, TOKENIZER)
@@ -59,19 +59,19 @@ def write(run, model, folder, quantization="float32"):
 
 
 def reopen(folder):
-    """The function from questions to answers of a folder that `write` filled; it is `replies` of its answer.py."""
+    """The function that the folder's answer.py has: from a list of questions to a list of answers."""
     return import_answer().Bot(folder).replies
 
 
 def import_answer():
     """The module that is copied as answer.py; raises `InputError` if CTranslate2 is not installed."""
     try:
-        from keras_transformer.export import ctranslate2_answer
+        from keras_transformer.export.ctranslate2_files import answer
     except ImportError as error:
         raise InputError(
             "this format needs the package ctranslate2: pip install 'keras-transformer[ctranslate2]'"
         ) from error
-    return ctranslate2_answer
+    return answer
 
 
 def tokenizers_of(run):
@@ -90,11 +90,11 @@ def configure(config, run, target):
     """
     config.layer_norm_epsilon = EPSILON
     config.decoder_start_token, config.eos_token = target.tokens([target.start_id, target.end_id])
-    # A vocabulary without an unknown never needs this one; CTranslate2 wants some.
+    # CTranslate2 wants an unknown; a vocabulary that has none never needs it.
     unk_id = run.target_tokenizer.unk_id
     config.unk_token = target.tokens([PAD_ID if unk_id is None else unk_id])[0]
-    # CTranslate2 leaves a question without an answer that holds nothing but these two, which our models do answer: so
-    # it is told another token as the start of questions; answer.py writes that itself.
+    # It would not ask the model what is nothing but a start and an end, such as "▁". As answer.py writes both itself,
+    # CTranslate2 need not know the start of a question.
     config.bos_token = config.unk_token
     config.add_attribute("max_length", run.config.max_length)
     config.add_attribute("turns", run.config.turns)

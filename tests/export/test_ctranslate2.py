@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 import tensorflow_datasets as tfds
 
-from keras_transformer import Beam, Chatbot, Config, InputError, Run, Tokenizer, export
+from keras_transformer import Beam, Chatbot, Config, InputError, Run, Tokenizer
 from keras_transformer.chatbot import padded
+from keras_transformer.export import ctranslate2_files
 from keras_transformer.export.ctranslate2 import QUANTIZATIONS, reopen, write
-from keras_transformer.export.ctranslate2_answer import Bot
+from keras_transformer.export.ctranslate2_files.answer import Bot
 
-PAD = 0
+PAD, END = 0, 3
 TEXTS = ["안녕 나도 응", "how are you", "한 하루 good bye"]
 QUESTIONS = [
     "안녕", "", "how are you", " \t\n", "good\u3000bye\n안녕 ", unicodedata.normalize("NFD", "한 하루"), "漢字 😀",
-    "<sep>", "<s></s><pad>", "▁", "안녕\n나도\n\n how  are\ngood bye you", "응 " * 30,
+    "<sep>", "<s></s><pad>", "▁", "안녕\n나도\n how  are\ngood bye you", "u\na\n \nw\n응", "응 " * 30,
 ]  # fmt: skip
 
 
@@ -49,8 +50,8 @@ def tokenizers(tmp_path_factory):
     }
 
 
-def made_up(path, tokenizer, target_tokenizer=None, padding=50, **settings):
-    """A run that never trained, and a model of random weights, norms and biases, that of padding being `padding`."""
+def made_up(path, tokenizer, target_tokenizer=None, padding=50, end=0, **settings):
+    """A run that never trained, and a model of random weights, norms and biases, two of which are raised."""
     config = Config(d_model=16, num_heads=4, dff=24, max_length=12, **settings)
     run = Run.create(path, config, tokenizer, {"name": "none"}, target_tokenizer=target_tokenizer)
     model = run.build_model()
@@ -58,7 +59,7 @@ def made_up(path, tokenizer, target_tokenizer=None, padding=50, **settings):
     for weight in model.weights:
         values = random.normal(size=weight.shape, scale=0.3) + weight.path.endswith("gamma")
         if weight.path == "outputs/bias":
-            values[PAD] = padding
+            values[[PAD, END]] += padding, end
         weight.assign(values)
     return run, model
 
@@ -90,7 +91,15 @@ def test_whatever_the_run_answers_and_their_probabilities_are_the_same(kind, tok
     rows = [exported.tokens_of(question) for question in asked]
     scores = exported.translator.score_batch(rows, [exported.target_tokenizer.tokens(answer)] * len(rows))
     expected = log_probabilities(model, bot.ids_of(asked), [tokens.start_id, *answer, tokens.end_id])
-    np.testing.assert_allclose([score.log_probs for score in scores], expected, atol=1e-4)
+    np.testing.assert_allclose([score.log_probs for score in scores], expected, atol=2e-5)
+
+
+def test_an_answer_may_be_empty(tokenizers, tmp_path):
+    run, model = made_up(tmp_path / "run", tokenizers["pieces"], end=100, num_layers=1)
+    folder = tmp_path / "exported"
+    folder.mkdir()
+    write(run, model, folder)
+    assert reopen(folder)(["안녕", "how"]) == ["", ""]
 
 
 @pytest.fixture(scope="module")
@@ -160,14 +169,14 @@ def run_python(folder, *arguments, given=""):
 
 
 def test_an_unknown_quantization_names_the_known(trained, small_run, tmp_path):
-    with pytest.raises(InputError, match="quantization must be one of float32, bfloat16, int8, not 'int4'"):
+    with pytest.raises(InputError, match="no weights in int4, but in float32, bfloat16, int8"):
         write(Run(small_run), trained[0].model, tmp_path, "int4")
     assert not list(tmp_path.iterdir())
 
 
 def test_without_ctranslate2_the_error_says_how_to_install_it(tmp_path, monkeypatch):
-    monkeypatch.delattr(export, "ctranslate2_answer")
-    monkeypatch.delitem(sys.modules, "keras_transformer.export.ctranslate2_answer")
+    monkeypatch.delattr(ctranslate2_files, "answer")
+    monkeypatch.delitem(sys.modules, Bot.__module__)
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(InputError, match=r"pip install 'keras-transformer\[ctranslate2\]'"):
         reopen(tmp_path)
