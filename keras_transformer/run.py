@@ -25,6 +25,7 @@ from keras_transformer.config_file import config_file_text
 from keras_transformer.errors import DiskFull, InputError
 from keras_transformer.lock import LOCK
 from keras_transformer.models.transformer import transformer
+from keras_transformer.quantization import dequantized
 from keras_transformer.storage import load_tensors, save_tensors, sha256, write_atomically, write_json
 from keras_transformer.text.tokenizer import ENDINGS, Tokenizer
 
@@ -67,6 +68,12 @@ class Run:
         self.tokenizer = self._load_tokenizer(TOKENIZER, about)
         own = TARGET_TOKENIZER in about
         self.target_tokenizer = self._load_tokenizer(TARGET_TOKENIZER, about) if own else self.tokenizer
+
+    @property
+    def tokenizers(self):
+        """Its tokenizers by the names of their files, without the ending."""
+        own = self.target_tokenizer is not self.tokenizer
+        return {TOKENIZER: self.tokenizer, **({TARGET_TOKENIZER: self.target_tokenizer} if own else {})}
 
     @classmethod
     def create(cls, path, config, tokenizer, corpus, parent=None, target_tokenizer=None):
@@ -169,7 +176,7 @@ class Run:
     def best_weights(self):
         """The best weights so far, arrays by the paths of their variables; raises `InputError` like `load_model`."""
         path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
-        return load_tensors(path, self.id)[0]
+        return dequantized(load_tensors(path, self.id)[0])
 
     def save_weights(self, weights, about, name=WEIGHTS):
         """Writes weights by the paths of the model's variables, with a dictionary of facts about them."""

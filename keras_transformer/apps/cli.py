@@ -10,6 +10,8 @@ import warnings
 from keras_transformer import __version__
 from keras_transformer.apps.command import add_command, import_tensorflow_quietly
 from keras_transformer.apps.data import add_data
+from keras_transformer.apps.export import add_export
+from keras_transformer.apps.info import add_info
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.apps.strategy import (
     add_strategy_options,
@@ -67,6 +69,8 @@ def parser():
     add_answer(commands)
     add_tokenize(commands)
     add_average(commands)
+    add_export(commands)
+    add_info(commands)
     add_presets(commands)
     return top
 

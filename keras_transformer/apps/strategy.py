@@ -69,6 +69,12 @@ def check_strategy_options(options):
             raise InputError(f"--{next(iter(strangers)).replace('_', '-')} needs {needed}")
 
 
+def strategy_options_given(options):
+    """Those of these options that the command line has, as they are written."""
+    names = ("beam", "sample", *OF_BEAMS, *OF_SAMPLES, "n_best", *SETTINGS)
+    return [f"--{name.replace('_', '-')}" for name, value in given(options, names).items() if value is not False]
+
+
 def make_strategy(options):
     """The strategy that options ask for."""
     from keras_transformer.decoding.beam import Beam

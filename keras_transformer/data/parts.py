@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pandas
 
-from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus
+from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus
 from keras_transformer.data.corpus import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.rows import ENDINGS
 from keras_transformer.data.split import PARTS, split_pairs
@@ -62,6 +62,7 @@ class Corpus:
 
     Attributes:
         source: The keys of `config.toml` that say where the corpus is, a dictionary.
+        licence: That of a corpus of the catalog; None of others, which do not say.
 
     Raises:
         InputError: If there is no such file, or the parts cannot be told.
@@ -70,6 +71,7 @@ class Corpus:
     def __init__(self, source, question=None, answer=None, encoding="utf-8", validation=None):
         reading = {"question": question, "answer": answer, "encoding": encoding}
         self.source = {"corpus": paths_of(source), "validation": paths_of(validation), **reading}
+        self.licence = licence_of(self.source["corpus"])
         self._files = files_of(source, reading)
         if validation is not None:
             held_out = files_of(validation, reading)
@@ -194,6 +196,12 @@ def paths_of(source):
     if source is None or hasattr(source, "columns"):
         return None
     return [os.fspath(path) for path in ([source] if isinstance(source, (str, os.PathLike)) else source)]
+
+
+def licence_of(paths):
+    """The licence of a corpus of the catalog that is meant by `paths`; None for others."""
+    [path, *others] = paths or [None]
+    return find_corpus(path).licence if path and not others and is_corpus(path) else None
 
 
 def add_to_fingerprint(digest, name, pairs):

@@ -61,7 +61,7 @@ def start(cache, ended, start_id, max_length, beam):
         rules made of their log-probabilities, and "finished", ranked by that over the length penalty. IMPOSSIBLE ranks
         are no answers.
     """
-    batch, width = ended.shape[0], beam.num_beams
+    batch, width = ops.shape(ended)[0], beam.num_beams
     nothing = {
         "ids": ops.zeros((batch, width, max_length), "int32"),
         "scores": ops.zeros((batch, width), "float32"),
@@ -113,10 +113,10 @@ def advance(step, reorder, beam, rules, state, end_id, num_return):
 def grow(beam, rules, state, log_probabilities, reorder, end_id):
     """The state with one more token in each unfinished answer."""
     alive, index, width = state["alive"], state["index"], beam.num_beams
-    batch, _, max_length = alive["ids"].shape
+    batch, _, max_length = ops.shape(alive["ids"])
     ids = ops.reshape(alive["ids"], (batch * width, max_length))
     allowed = rules.apply(log_probabilities, ids, index, end_id)
-    ranks = ops.expand_dims(alive["ranks"], 2) + ops.reshape(allowed, (batch, width, -1))
+    ranks = ops.expand_dims(alive["ranks"], 2) + ops.reshape(allowed, (batch, width, allowed.shape[-1]))
     # At most one candidate of a beam is its end, so that among twice as many there are enough that go on.
     ranks, beams, tokens = best_candidates(ranks, 2 * width)
     rows = beams + width * ops.expand_dims(ops.arange(batch), 1)
@@ -150,7 +150,7 @@ def best_candidates(ranks, number):
     Returns:
         Their ranks, falling, float32, their beams and their tokens, int32, each (batch, number).
     """
-    batch, width, vocab_size = ranks.shape
+    batch, width, vocab_size = ops.shape(ranks)
     # First of each beam, then of these: sorting all at once takes longer.
     each = min(number, vocab_size)
     of_beam, tokens = ops.top_k(ranks, each)

@@ -43,7 +43,7 @@ def write(run, model, folder, quantization="float32"):
     answer = import_answer()
     for path in BESIDE:
         shutil.copyfile(path, folder / path.name)
-    for name, tokenizer in tokenizers_of(run).items():
+    for name, tokenizer in run.tokenizers.items():
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
     source = answer.load_tokenizer(folder, TOKENIZER)
     target = answer.load_tokenizer(folder, TARGET_TOKENIZER) or source
@@ -72,12 +72,6 @@ def import_answer():
             "this format needs the package ctranslate2: pip install 'keras-transformer[ctranslate2]'"
         ) from error
     return answer
-
-
-def tokenizers_of(run):
-    """A run's tokenizers by the names of their files."""
-    own = run.target_tokenizer is not run.tokenizer
-    return {TOKENIZER: run.tokenizer, **({TARGET_TOKENIZER: run.target_tokenizer} if own else {})}
 
 
 def configure(config, run, target):

@@ -17,7 +17,6 @@ from keras import ops
 from keras_transformer.decoding.generate import Task, make_program
 from keras_transformer.errors import InputError
 from keras_transformer.models.stepping import SteppingTransformer
-from keras_transformer.run import TARGET_TOKENIZER, TOKENIZER
 from keras_transformer.storage import write_json
 from keras_transformer.text.sentence_pieces import SentencePieces
 
@@ -48,7 +47,7 @@ def write(run, model, folder, quantization="float32"):
         raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
     if keras.backend.backend() != "tensorflow":
         raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
-    for name, tokenizer in tokenizers_of(run).items():
+    for name, tokenizer in run.tokenizers.items():
         if tokenizer.ending != SentencePieces.ending:
             raise InputError(
                 f"{run.path / name}{tokenizer.ending}: nothing but tensorflow-datasets reads such a vocabulary; "
@@ -67,12 +66,6 @@ def reopen(folder):
         # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
         warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
         return answerer(Path(folder)).replies
-
-
-def tokenizers_of(run):
-    """The tokenizers of a run by the names of their files."""
-    own = {} if run.target_tokenizer is run.tokenizer else {TARGET_TOKENIZER: run.target_tokenizer}
-    return {TOKENIZER: run.tokenizer, **own}
 
 
 def converted(run, model, quantization):

@@ -10,7 +10,7 @@ from keras_transformer.text.ops.places import marked
 from keras_transformer.text.ops.rules import Rules
 from keras_transformer.text.ops.trie import NONE, pair, table
 
-BLOCKED = 256  # Above every combining class: nothing joins a mark that no starter stands before.
+CLASSES = 256  # Combining classes are below it.
 
 
 class Composition(tf.Module):
@@ -39,7 +39,7 @@ class Composition(tf.Module):
         rows, classes = texts.value_rowids(), self._class_of(texts.values)
         first = tf.concat([tf.ones_like(rows[:1], tf.bool), rows[1:] != rows[:-1]], axis=0)
         bases = tf.cumsum(tf.cast(first | (classes <= 0), tf.int32))
-        order = tf.argsort(bases * BLOCKED + tf.maximum(classes, 0), stable=True)
+        order = tf.argsort(bases * CLASSES + tf.maximum(classes, 0), stable=True)
         characters, classes = tf.gather(texts.values, order), tf.gather(classes, order)
         characters, kept = self._join(characters, classes, first | (classes == NONE))
         characters, rows = tf.boolean_mask(characters, kept), tf.boolean_mask(rows, kept)
@@ -72,8 +72,8 @@ class Composition(tf.Module):
             stays = inside & ~joins
             return n + 1, characters, kept, tf.where(stays & (own == 0), here, starters), tf.where(stays, own, before)
 
-        before = tf.where(tf.gather(classes, begins) > 0, BLOCKED, 0)
-        state = 1, characters, tf.ones_like(characters, tf.bool), begins, before
+        # A group may begin with a mark, as a text may: no pair of Unicode does, so that nothing joins it.
+        state = 1, characters, tf.ones_like(characters, tf.bool), begins, tf.zeros_like(begins)
         longest = tf.reduce_max(lengths)
         _, characters, kept, _, _ = tf.while_loop(lambda n, *_: n < longest, step, state)
         return characters, kept

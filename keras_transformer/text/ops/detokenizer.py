@@ -58,8 +58,7 @@ class Detokenizer(tf.Module):
         for n in (1, 2, 3):
             belongs = (n < lengths) & (rows_ahead[n : n + count] == rows)
             characters = tf.strings.join([characters, tf.where(belongs, bytes_ahead[n : n + count], "")])
-        valid = tf.strings.unicode_transcode(characters, "UTF-8", "UTF-8") == characters
-        first = whole = valid & (tf.strings.length(characters) == lengths)
+        first = whole = tf.strings.unicode_transcode(characters, "UTF-8", "UTF-8") == characters
         for n in (1, 2, 3):
             whole |= tf.concat([tf.zeros_like(first[:n]), (first & (n < lengths))[:-n]], axis=0)
         return whole

@@ -59,7 +59,7 @@ class BytePairs(tf.Module):
         self._neighbours = table(neighbours, 0)
         order = {score: rank for rank, score in enumerate(sorted(set(scores), reverse=True))}
         ranks = [*(order[score] for score in scores), len(order)]
-        # Pieces that may be part of one that comes before them.
+        # Once one of these is made, it may be part of a better one, which comes before the next of them.
         early = {ranks[x] for parts, i in joins.items() for x in parts if x < len(scores) and ranks[i] <= ranks[x]}
         self._ranks, self._late = tf.constant(ranks), tf.constant([x not in early for x in range(len(order) + 1)])
 
@@ -114,11 +114,11 @@ class Unigram(tf.Module):
         begins, ends = borders(characters)
         ids = self._pieces.find(characters.values)
         single = tf.where(ids[:, 0] == NONE, self._size + characters.values, ids[:, 0])
-        ids = tf.concat([tf.where(ends, NONE, single)[:, None], ids[:, 1:]], axis=1)
+        ids = tf.concat([single[:, None], ids[:, 1:]], axis=1)
         scores = tf.gather(self._scores, tf.where(ids == NONE, self._size + 1, tf.minimum(ids, self._size)))
         lengths = self._last_lengths(scores, self._best_sums(scores, characters))
         here = tf.range(tf.size(lengths))
-        cuts = passed(ends, here - lengths) & ~begins
+        cuts = passed(ends, here - lengths) & ~begins  # Where a text begins, the piece that ends is the closing one.
         here, lengths, rows = (tf.boolean_mask(x, cuts) for x in (here, lengths, characters.value_rowids()))
         ids = tf.gather_nd(ids, tf.stack([here - lengths, lengths - 1], axis=1))
         return tf.RaggedTensor.from_value_rowids(ids, rows, characters.nrows())

@@ -38,7 +38,10 @@ def test_the_first_space_is_left_out(text_of):
     assert text_of(*bytes_of(b" "), "▁ab") == "  ab"
 
 
-@pytest.mark.parametrize("text", ["a", "é", "한", "😀", "a한é", "\0", "\ufffd", "\U0010ffff", "\ud7ff\ue000"])
+@pytest.mark.parametrize(
+    "text",
+    ["a", "é", "한", "😀", "a한é", "\0\x7f", "\x80\u07ff", "\u0800\ud7ff", "\ue000\ufffd", "\U00010000\U0010ffff"],
+)
 def test_bytes_become_characters(text_of, text):
     assert text_of("a", *bytes_of(text.encode()), "b", *bytes_of(text.encode())) == f"a{text}b{text}"
 

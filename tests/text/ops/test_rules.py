@@ -37,5 +37,14 @@ def test_the_rules_of_a_model_are_read():
     assert read_rules(model.denormalizer_spec.precompiled_charsmap) == {y: x for x, y in letters.items()}
 
 
+def test_children_may_be_far_away():
+    units = [0] * 1024
+    units[0] = 1 << 10 | 1 << 9  # The root's are 1 << 8 away,
+    units[256 ^ ord("a")] = ord("a") | 1 << 8 | 2 << 10 | 1 << 9  # those of "a" 2 << 8, the value of "a" among them.
+    units[256 ^ ord("a") ^ 512] = 1 << 31 | 2
+    array = b"".join(unit.to_bytes(4, "little") for unit in units)
+    assert read_rules(len(array).to_bytes(4, "little") + array + b"b\0c\0") == {"a": "c"}
+
+
 def test_a_model_without_rules_has_none():
     assert read_rules(b"") == {}

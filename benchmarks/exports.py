@@ -1,0 +1,116 @@
+"""What is a run in each format that it can be exported to: its answers, its size, its speed?
+
+    python -m benchmarks.exports RUN CORPUS [CORPUS …] [--questions N] [--formats saved_model …]
+
+The questions are drawn evenly from the corpora, as many from each. An answer is equal if it is the run's own, letter by
+letter, asked in batches of 32. The time of an answer is that from text to text, measured in turns with the run's
+`Chatbot`, a question at a time and 32 at a time; what is compiled at a first question is compiled before.
+"""
+
+import pathlib
+import tempfile
+import time
+
+from benchmarks.command import at_least, make_parser, provenance, say, start
+from benchmarks.results import median_and_range, publish, table
+from keras_transformer import Chatbot, InputError, load_pairs
+from keras_transformer.export import FORMATS
+from keras_transformer.export.formats import export, module_of
+
+NAME = "exports"
+VARIANTS = {
+    "saved_model": ({}, {"tokenizer_ops": "tensorflow_text"}, {"xla": False}, {"quantization": "int8"}),
+    "litert": ({}, {"quantization": "int8"}),
+    "ctranslate2": ({}, {"quantization": "bfloat16"}, {"quantization": "int8"}),
+    "run": ({}, {"quantization": "int8"}),
+}
+"""The options with which each format is written."""
+
+BATCH = 32
+ROUNDS = 5
+
+
+def draw(corpora, count):
+    """So many questions in all, an even choice from each corpus, a list."""
+    each, drawn = -(-count // len(corpora)), []
+    for path in corpora:
+        questions = load_pairs(path)["question"].drop_duplicates()
+        if len(questions) < each:
+            raise InputError(f"{path}: has {len(questions)} different questions, not {each}")
+        drawn += questions.sample(each, random_state=0).tolist()
+    return drawn[:count]
+
+
+def batches(questions, size):
+    """The questions, so many at a time."""
+    return [questions[first : first + size] for first in range(0, len(questions), size)]
+
+
+def ask(answers, questions, size):
+    """All answers in batches of that size, a list."""
+    return [answer for batch in batches(questions, size) for answer in answers(batch)]
+
+
+def milliseconds(answers, questions, size):
+    """Time of an answer, asked in batches of that size."""
+    begin = time.perf_counter()
+    ask(answers, questions, size)
+    return 1e3 * (time.perf_counter() - begin) / len(questions)
+
+
+def measure(answers, bot, questions):
+    """Compares a format with the run.
+
+    Args:
+        answers: The format's function of a list of questions.
+        bot: The run's `Chatbot`.
+        questions: The questions.
+
+    Returns:
+        How many answers are equal; and for batches of 1 and of `BATCH` the milliseconds of an answer of the format, and
+        their ratios to the run's, a value for each round.
+    """
+    equal = sum(a == b for a, b in zip(ask(answers, questions, BATCH), bot.replies(questions), strict=True))
+    found = []
+    for size, asked in ((1, questions[:BATCH]), (BATCH, questions[: 4 * BATCH])):
+        for function in (answers, bot.replies):
+            ask(function, asked, size)  # Compiles.
+        times = [[milliseconds(function, asked, size) for function in (answers, bot.replies)] for _ in range(ROUNDS)]
+        found += [[ours for ours, _ in times], [ours / run for ours, run in times]]
+    return equal, *found
+
+
+def row_of(run, kind, options, bot, questions):
+    """The table's row of a format, which is written for it."""
+    with tempfile.TemporaryDirectory() as kept:
+        folder = pathlib.Path(kept) / "exported"
+        about = export(run, folder, kind, **options)
+        size = sum(file["bytes"] for file in about["files"].values())
+        equal, alone, ratio_alone, together, ratio_together = measure(module_of(kind).reopen(folder), bot, questions)
+    name = ", ".join([kind, *(f"{option} {value}" for option, value in options.items())])
+    say(f"  {equal} of {len(questions)} answers equal, {size / 1e6:.1f} MB")
+    times = [median_and_range(alone, 1), median_and_range(ratio_alone, 2)]
+    times += [median_and_range(together, 2), median_and_range(ratio_together, 2)]
+    return [name, f"{equal:,} of {len(questions):,}", f"{size / 1e6:.1f}", *times]
+
+
+def main(arguments=None):
+    parser = make_parser(__doc__, NAME)
+    parser.add_argument("run", metavar="RUN", help="folder of a trained run")
+    parser.add_argument("corpora", type=pathlib.Path, nargs="+", metavar="CORPUS", help="files of questions")
+    parser.add_argument("--questions", type=at_least(BATCH), default=1000, metavar="N", help="default: 1000")
+    parser.add_argument("--formats", choices=FORMATS, nargs="+", default=FORMATS, help="default: all")
+    options = parser.parse_args(arguments)
+    bot, questions = Chatbot.load(options.run), draw(options.corpora, options.questions)
+    rows = []
+    for kind in options.formats:
+        for chosen in VARIANTS[kind]:
+            say(f"{kind} {chosen or ''} …")
+            rows.append(row_of(options.run, kind, chosen, bot, questions))
+    header = ["format", "equal answers", "MB", "batch 1, ms", "to the run", f"batch {BATCH}, ms", "to the run"]
+    model = f"The run has {bot.model.count_params():,} parameters. Times are of one answer, text to text."
+    publish(options.results, NAME, "Exports", [provenance(NAME, arguments), model, table(header, rows)])
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,78 @@
+"""The command `info`: what a run folder, or a folder exported from one, is."""
+
+import json
+import pathlib
+
+from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+
+
+def add_info(commands):
+    """The grammar of `info`."""
+    info = add_command(
+        commands, "info", run_info, "say what a run or an export is, and whether its files are whole",
+        "keras-transformer info runs/first",
+    )  # fmt: skip
+    info.add_argument("path", metavar="PATH", help="a run folder, or what `export` wrote")
+    info.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run_info(options):
+    """Prints what the folder is."""
+    import_tensorflow_quietly()
+    about = about_folder(pathlib.Path(options.path))
+    print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_lines(about))
+    return 0
+
+
+def about_folder(path):
+    """What is known of a run folder or an export, a dictionary; raises `InputError` if it is neither, or damaged."""
+    from keras_transformer.export.folder import ABOUT, read_about
+
+    return read_about(path) if (path / ABOUT).is_file() else about_run(path)
+
+
+def about_run(path):
+    """What is known of a run folder."""
+    from keras_transformer.run import Run
+
+    run = Run(path)
+    config = run.config
+    corpus = {name: value for name, value in run.corpus.items() if name != "source"}
+    vocabularies = {"questions": run.tokenizer.vocab_size, "answers": run.target_tokenizer.vocab_size}
+    return {
+        "kind": "run",
+        "run": {"id": run.id, "config": config.to_dict(), "training": run.summary()},
+        "vocabulary": vocabularies,
+        "corpus": corpus,
+        "files": {file.name: {"bytes": file.stat().st_size} for file in sorted(path.iterdir()) if file.is_file()},
+    }
+
+
+def in_lines(about):
+    """The same as lines of text."""
+    config, training, corpus = about["run"]["config"], about["run"]["training"], about["corpus"]
+    sizes = ("num_layers", "d_model", "num_heads", "dff", "max_length")
+    size = sum(file["bytes"] for file in about["files"].values())
+    lines = {
+        "kind": f"{about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files",
+        "sizes": ", ".join(f"{name} {config[name]}" for name in sizes),
+        "corpus": f"{corpus['name']}, {corpus['pairs']:,} pairs, licence {corpus.get('licence') or 'not known'}",
+        "training": scores(training),
+        **({"options": scores(about["options"])} if "options" in about else {}),
+        **(
+            {"verified": "{equal} of {questions} answers equal".format(**about["verified"])}
+            if "verified" in about
+            else {}
+        ),
+        **({"versions": scores(about["versions"])} if "versions" in about else {}),
+    }
+    return "\n".join(f"{name:<9} {text}" for name, text in lines.items())
+
+
+def scores(values):
+    """A dictionary as words."""
+    if not values:
+        return "not ended yet" if values is None else "none"
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items()
+    )

@@ -1,0 +1,93 @@
+"""The search for answers, as TensorFlow operations that any process can run, in several threads too."""
+
+import functools
+
+import tensorflow as tf
+
+from keras_transformer.decoding.beam import Beam
+from keras_transformer.decoding.generate import WIDTHS, make_beam_program, make_program
+from keras_transformer.models.stepping import SteppingTransformer
+
+BATCH = 64  # Answers that are made side by side.
+LOCK = "keras_transformer/search"
+
+
+class GraphSearch(tf.Module):
+    """A search for answers in a graph, compiled at most once for each of few shapes.
+
+    Args:
+        model: A `transformer()`.
+        weights: Its `GraphWeights`.
+        task: The `Task`.
+        xla: Whether it is compiled.
+    """
+
+    def __init__(self, model, weights, task, xla):
+        super().__init__()
+        self.weights, self.task = weights, task
+        self.shape = task.num_return, task.max_length
+        beams = isinstance(task.strategy, Beam)
+        beside = task.strategy.num_beams if beams else task.num_return
+        self.sizes = [size for size in (1, 2, 4, 8, 16, 32, BATCH) if size == 1 or size * beside <= BATCH]
+        make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
+        (program,) = make(SteppingTransformer(model), task)
+        self.program = weights.bound(model, program)
+        self.find = functools.partial(by_rows, tf.function(find, jit_compile=True, autograph=False)) if xla else find
+
+    def __call__(self, ids):
+        """The answers to questions.
+
+        Args:
+            ids: int32 (batch, length); a row of zeros stays without an answer.
+
+        Returns:
+            Ids (batch, num_return, max_length) and scores (batch, num_return).
+        """
+        count, length = tf.unstack(tf.shape(ids))
+        size, width = least_of(self.sizes, count), width_of(length)
+        calls = tf.maximum(1, -(-count // size))
+        ids = tf.pad(ids, ((0, calls * size - count), (0, width - length)))
+        kinds = tf.TensorSpec((None, *self.shape), tf.int32), tf.TensorSpec((None, self.shape[0]), tf.float32)
+        ids, scores = tf.map_fn(
+            self.find, tf.reshape(ids, (calls, size, width)), fn_output_signature=kinds, parallel_iterations=1
+        )
+        return tf.reshape(ids, (-1, *self.shape))[:count], tf.reshape(scores, (-1, self.shape[0]))[:count]
+
+    def apart(self, ids):
+        """The search in which each answer goes its own way."""
+        count, (num_return, max_length) = tf.shape(ids)[0], self.shape
+        drawn = tf.constant(self.task.strategy.draw(1, num_return, max_length))
+        ids, scores = self.program(tf.repeat(ids, num_return, axis=0), tf.tile(drawn, (count, 1)))
+        return tf.reshape(ids, (-1, *self.shape)), tf.reshape(scores, (-1, num_return))
+
+    def by_beams(self, ids):
+        """The beam search."""
+        pool = self.program(ids)
+        return tuple(pool[name][:, : self.shape[0]] for name in ("ids", "scores"))
+
+
+def least_of(sizes, count):
+    """The least of ascending sizes that holds so many; the greatest if none does."""
+    return tf.reduce_min(tf.where(tf.constant(sizes) >= count, sizes, sizes[-1]))
+
+
+def width_of(length):
+    """The `width_class` of a tensor."""
+    return tf.where(length <= WIDTHS[-1], least_of(WIDTHS, length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
+
+
+def by_rows(find, ids):
+    """What a compiled function finds for ids (rows, length)."""
+    alone = tf.equal(tf.shape(ids)[0], 1)  # A single row has a faster program: `layers.dense` says why.
+    return one_at_a_time(lambda: tf.cond(alone, lambda: find(tf.ensure_shape(ids, (1, None))), lambda: find(ids)))
+
+
+def one_at_a_time(function):
+    """What the function returns, while no other thread of the process is in this place: `fusion.in_turn` says why."""
+    lock = tf.raw_ops.MutexLock(mutex=tf.raw_ops.MutexV2(shared_name=LOCK))
+    with tf.control_dependencies([lock]):
+        found = function()
+    with tf.control_dependencies(tf.nest.flatten(found)):
+        released = tf.raw_ops.ConsumeMutexLock(mutex_lock=lock)
+    with tf.control_dependencies([released]):
+        return tf.nest.map_structure(tf.identity, found)

@@ -1,0 +1,41 @@
+"""A run as a smaller run folder: what answering needs, and nothing of the training."""
+
+import json
+
+from keras_transformer.chatbot import Chatbot
+from keras_transformer.errors import InputError
+from keras_transformer.quantization import quantized
+from keras_transformer.run import CONFIG, SUMMARY, TOKENIZER_FILES, WEIGHTS
+from keras_transformer.storage import load_tensors, save_tensors, write_json
+
+QUANTIZATIONS = ("float32", "int8")
+
+
+def write(run, model, folder, quantization="float32"):
+    """Writes a run folder.
+
+    Args:
+        run: The `Run`.
+        model: Its model.
+        folder: An empty folder.
+        quantization: "float32", or "int8" for matrices of a quarter of the size, which are float32 again in memory.
+
+    Raises:
+        InputError: If there is no such quantization.
+    """
+    if quantization not in QUANTIZATIONS:
+        raise InputError(f"a run folder has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
+    about = json.loads((run.path / CONFIG).read_text("utf-8"))
+    about["corpus"].pop("source", None)  # Paths of the machine that trained.
+    for name in {SUMMARY, *TOKENIZER_FILES}:
+        if (run.path / name).is_file():
+            (folder / name).write_bytes((run.path / name).read_bytes())
+    facts = load_tensors(run.path / WEIGHTS, run.id)[1]
+    weights = run.best_weights()
+    save_tensors(folder / WEIGHTS, quantized(weights) if quantization == "int8" else weights, run.id, facts)
+    write_json(folder / CONFIG, about)
+
+
+def reopen(folder):
+    """The function that the folder's chatbot is: from a list of questions to a list of answers."""
+    return Chatbot.load(folder).replies

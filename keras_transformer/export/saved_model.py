@@ -1,0 +1,119 @@
+"""A run as a SavedModel: strings in, strings out, all between them in the graph."""
+
+import tensorflow as tf
+
+from keras_transformer.decoding.beam import Beam
+from keras_transformer.decoding.generate import Task
+from keras_transformer.decoding.strategies import Greedy, Sampling
+from keras_transformer.errors import InputError
+from keras_transformer.export import TOKENIZER_OPS
+from keras_transformer.export.graph_search import GraphSearch
+from keras_transformer.export.graph_text import GraphText
+from keras_transformer.export.graph_weights import GraphWeights
+from keras_transformer.text.core_ops import CoreTokenizer
+from keras_transformer.text.in_graph import InGraphTokenizer
+
+TOKENIZERS = dict(zip(TOKENIZER_OPS, (CoreTokenizer, InGraphTokenizer), strict=True))
+QUANTIZATIONS = ("float32", "int8")
+
+
+def write(
+    run, model, folder, strategy=None, n_best=4, max_length=None, tokenizer_ops="core", quantization="float32",
+    xla=True, **rules,
+):  # fmt: skip
+    """Writes a SavedModel.
+
+    Its signatures are "serving_default", from "questions", strings (batch,), to "answers", strings (batch,), and their
+    log-probabilities "scores", float32 (batch,); "n_best", the same with `n_best` answers to each question, the best
+    first, (batch, n_best); and "ids", from the ids of questions, "inputs", int32 (batch, length), to those of answers,
+    "outputs", int32 (batch, max_length), and their "scores".
+
+    Args:
+        run: The `Run`.
+        model: Its model.
+        folder: An empty folder.
+        strategy: How tokens are chosen, as in `generate`; samples need a seed.
+        n_best: Answers of the signature of that name: samples, or the best of a beam search.
+        max_length: Tokens of an answer at most, its end included; None for as many as in training.
+        tokenizer_ops: "core" for operations that TensorFlow has itself, or "tensorflow_text" for those of that package.
+        quantization: "float32", or "int8" for a folder of a quarter of the size, whose matrices are float32 in memory.
+        xla: Whether the search is compiled, at the first question of each length; without, it is slower, and runs
+            where TensorFlow was built without a compiler.
+        **rules: `min_length`, `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`, as in `generate`.
+
+    Raises:
+        InputError: If an option cannot be, or the tokenizer has no operations in TensorFlow.
+    """
+    if tokenizer_ops not in TOKENIZERS:
+        raise InputError(f"no tokenizer_ops {tokenizer_ops!r}; there are {', '.join(TOKENIZERS)}")
+    if quantization not in QUANTIZATIONS:
+        raise InputError(f"a SavedModel has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
+    if isinstance(strategy, Sampling) and strategy.seed is None:
+        raise InputError("an export that samples needs a seed, or its answers could not be compared with the run's")
+    tokens = run.target_tokenizer
+    ends = {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": max_length or run.config.max_length - 1}
+    one = Task(**ends, **rules, strategy=strategy)
+    several = Task(**ends, **rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
+    weights = GraphWeights(model, quantization)
+    one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
+    served = Served(GraphText(run, TOKENIZERS[tokenizer_ops]), one, several)
+    tf.saved_model.save(served, str(folder), signatures=served.signatures())
+
+
+def reopen(folder):
+    """The function that a SavedModel is: from a list of questions to a list of answers."""
+    served = tf.saved_model.load(str(folder)).signatures["serving_default"]
+
+    def answers(questions):
+        return [
+            answer.decode("utf-8") for answer in served(questions=tf.constant(questions, tf.string))["answers"].numpy()
+        ]
+
+    answers.served = served  # Whose variables live no longer than it.
+    return answers
+
+
+def strategy_of_several(strategy, count):
+    """What finds several answers: a search with as many beams, where the strategy itself finds but one."""
+    if isinstance(strategy, Greedy):
+        return Beam(max(count, Beam().num_beams))
+    if isinstance(strategy, Beam):
+        return Beam(max(count, strategy.num_beams), strategy.length_penalty)
+    return strategy
+
+
+class Served(tf.Module):
+    """The functions of the SavedModel.
+
+    Args:
+        text: The `GraphText`.
+        one: The `GraphSearch` for an answer to each question.
+        several: The one for several.
+    """
+
+    def __init__(self, text, one, several):
+        super().__init__()
+        self.text, self.one, self.several = text, one, several
+
+    def signatures(self):
+        """The functions by the names that they are called by."""
+        questions = tf.TensorSpec((None,), tf.string, "questions")
+        inputs = tf.TensorSpec((None, None), tf.int32, "inputs")
+        return {
+            "serving_default": tf.function(self.answer, [questions], autograph=False),
+            "n_best": tf.function(self.answer_several, [questions], autograph=False),
+            "ids": tf.function(self.answer_ids, [inputs], autograph=False),
+        }
+
+    def answer(self, questions):
+        ids, scores = self.one(self.text.encode(questions))
+        return {"answers": self.text.decode(ids[:, 0]), "scores": scores[:, 0]}
+
+    def answer_several(self, questions):
+        ids, scores = self.several(self.text.encode(questions))
+        answers = self.text.decode(tf.reshape(ids, (-1, ids.shape[-1])))
+        return {"answers": tf.reshape(answers, tf.shape(scores)), "scores": scores}
+
+    def answer_ids(self, inputs):
+        ids, scores = self.one(inputs)
+        return {"outputs": ids[:, 0], "scores": scores[:, 0]}
