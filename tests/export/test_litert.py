@@ -1,6 +1,5 @@
 import ast
 import json
-import os
 import pathlib
 import runpy
 import subprocess
@@ -159,14 +158,10 @@ def test_the_program_imports_no_package_but_three():
 
 
 @pytest.mark.slow
-def test_the_program_answers_where_nothing_but_its_packages_is_installed(small_run, small_export, tmp_path):
-    venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    python = venv / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt"]
-    installed = subprocess.run([*install, "ai-edge-litert", "numpy", "sentencepiece"], capture_output=True, text=True)
-    if installed.returncode:
-        pytest.skip(f"pip cannot install here what the program needs: {installed.stderr.strip()[-200:]}")
+def test_the_program_answers_where_nothing_but_its_packages_is_installed(
+    small_run, small_export, constrained_environment, tmp_path
+):
+    python = constrained_environment("ai-edge-litert", "numpy", "sentencepiece")
     absent = subprocess.run([python, "-c", "import tensorflow"], capture_output=True, text=True)
     assert "No module named 'tensorflow'" in absent.stderr
     asked = ["", *(question for question in QUESTIONS if "\n" not in question)]

@@ -1,5 +1,4 @@
 import concurrent.futures
-import pathlib
 import subprocess
 import sys
 
@@ -157,19 +156,9 @@ sys.stdout.buffer.write(b"\\n".join(found["answers"].numpy()))
 
 
 @pytest.mark.slow
-def test_it_needs_nothing_but_tensorflow(saved_model, bot, tmp_path):
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
-    python = next(path for path in (tmp_path / "env").glob("*/python*"))
-    constraints = pathlib.Path(__file__).parents[2] / "constraints.txt"
-    installed = subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--constraint", constraints, f"tensorflow=={tf.__version__}"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if installed.returncode:
-        pytest.skip(f"pip cannot install TensorFlow here: {installed.stderr.strip().splitlines()[-1]}")
+def test_it_needs_nothing_but_tensorflow(saved_model, bot, constrained_environment, tmp_path):
+    python = constrained_environment(f"tensorflow=={tf.__version__}")
     questions = ["안녕하세요", "hello", "🙂", ""]
-    ran = subprocess.run(
-        [python, "-c", ALONE, saved_model, *questions], capture_output=True, cwd=tmp_path, check=False
-    )  # fmt: skip
+    ran = subprocess.run([python, "-c", ALONE, saved_model, *questions], capture_output=True, cwd=tmp_path, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
     assert ran.stdout.decode().split("\n") == bot.replies(questions)
