@@ -1,0 +1,137 @@
+"""The routes of a server."""
+
+import json
+
+from fastapi import FastAPI, Response, Security
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import StreamingResponse
+from fastapi.security import HTTPBearer
+from fastapi.staticfiles import StaticFiles
+
+from keras_transformer import __version__
+from keras_transformer.serving.errors import add_error_handlers
+from keras_transformer.serving.gate import Gate
+from keras_transformer.serving.limits import Refused
+from keras_transformer.serving.messages import (
+    Answer,
+    Answered,
+    AnswerRequest,
+    AnswerResponse,
+    ErrorResponse,
+    Health,
+    StreamRequest,
+)
+from keras_transformer.serving.metrics import CONTENT_TYPE, Measured
+from keras_transformer.serving.tf_serving import add_tf_serving
+
+ERRORS = {status: {"model": ErrorResponse} for status in (400, 401, 409, 413, 422, 429, 503, 504)}
+EVENT = {
+    "type": "object", "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["message", "end", "error"]},
+        "data": {"type": "string", "description": "JSON: {\"text\": …}, {\"answer\": …} or {\"error\": …}"},
+    },
+}  # fmt: skip
+PASSED_ON = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # At once, by what is between server and client.
+FROM_HERE_ALONE = "default-src 'self' 'unsafe-inline' data:"  # What the browser may load for /docs.
+
+
+def make_app(batcher, name, key=None):
+    """The routes as an ASGI application.
+
+    Args:
+        batcher: The `Batcher` that answers.
+        name: The model's name in TensorFlow Serving's paths.
+        key: The key that clients must show; None for none.
+    """
+    app = FastAPI(
+        title=f"keras-transformer: {name}", version=__version__, docs_url=None, redoc_url=None,
+        dependencies=[Security(HTTPBearer(auto_error=False))] if key else [],
+    )  # fmt: skip
+    add_error_handlers(app)
+    add_answers(app, batcher)
+    add_tf_serving(app, name, batcher)
+    add_state(app, batcher)
+    add_docs(app)
+    gate = Gate(app, batcher.limits.rate, key)
+    return Measured(gate, batcher.metrics, {route.path for route in app.routes})
+
+
+def add_answers(app, batcher):
+    """Adds the routes that answer."""
+    streamed = {200: {"content": {"text/event-stream": {"itemSchema": EVENT}}}}
+
+    @app.post("/v1/answer", response_model_exclude_none=True, responses=ERRORS, tags=["answers"])
+    async def answer(request: AnswerRequest) -> AnswerResponse:
+        """Answers to one question or to several."""
+        questions = [request.questions] if isinstance(request.questions, str) else request.questions
+        found = await batcher.answers(questions, request.settings(request.n_best, request.attention))
+        return AnswerResponse(answers=[answered(*one) for one in zip(questions, found)])
+
+    @app.post("/v1/stream", response_class=Response, responses=streamed | ERRORS, tags=["answers"])
+    async def stream(request: StreamRequest):
+        """One answer as server-sent events while it is made: {"text": …} for each piece, at the end {"answer": …}."""
+        pieces = batcher.stream(request.question, request.settings())
+        first = await anext(pieces, None)  # What cannot be is said before anything is sent.
+        return StreamingResponse(events(first, pieces), headers=PASSED_ON, media_type="text/event-stream")
+
+
+def answered(question, found):
+    """A question with what `Batcher.answers` found."""
+    answers, attention = found
+    answers = [Answer(answer=text, score=score) for text, score in answers]
+    return Answered(question=question, answers=answers, attention=attention)
+
+
+async def events(first, others):
+    """The events of an answer: its pieces, and then the whole or what went wrong."""
+    text = ""
+    try:
+        if first is not None:
+            text = first
+            yield event(text=first)
+            async for piece in others:
+                text += piece
+                yield event(text=piece)
+        yield event("end", answer=text)
+    except Refused as error:
+        yield event("error", error={"message": error.message})
+    finally:
+        await others.aclose()
+
+
+def event(kind="message", **data):
+    """A server-sent event."""
+    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+def add_state(app, batcher):
+    """Adds the routes that tell how the server is."""
+
+    @app.get("/health", responses={503: {"model": Health}}, tags=["state"])
+    async def health(response: Response) -> Health:
+        """Whether questions are answered, which they are after the warm-up."""
+        response.status_code = 200 if batcher.ready else 503
+        return Health(status="ready" if batcher.ready else "warming up")
+
+    text = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+    @app.get("/metrics", response_class=Response, responses=text | {401: {"model": ErrorResponse}}, tags=["state"])
+    async def metrics():
+        """Figures for Prometheus."""
+        return Response(batcher.metrics.text(), media_type=CONTENT_TYPE)
+
+
+def add_docs(app):
+    """Adds the page /docs, all of whose parts come from here: fastapi-offline brings the files of Swagger UI."""
+    files = "/docs/files"
+    app.mount(files, StaticFiles(packages=[("fastapi_offline", "static")]))
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs():
+        page = get_swagger_ui_html(
+            openapi_url=app.openapi_url, title=app.title, swagger_js_url=f"{files}/swagger-ui-bundle.js",
+            swagger_css_url=f"{files}/swagger-ui.css", swagger_favicon_url=f"{files}/favicon.png",
+        )  # fmt: skip
+        page.headers["Content-Security-Policy"] = FROM_HERE_ALONE
+        return page

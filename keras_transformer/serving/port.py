@@ -1,0 +1,34 @@
+"""Where a server listens."""
+
+import ipaddress
+import socket
+
+from keras_transformer.errors import InputError
+
+
+def listen(host, port):
+    """A socket that listens there; raises `InputError` if that cannot be.
+
+    Args:
+        host: A name or an address of this machine.
+        port: The port; 0 for any that is free.
+    """
+    if not 0 <= port < 1 << 16:
+        raise InputError(f"--port must be from 0 to {(1 << 16) - 1}, not {port}")
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        reason = f"{error.strerror}; choose another --host or --port"
+        raise InputError(f"cannot listen at {host}, port {port}: {reason}") from error
+
+
+def address_of(listener):
+    """Where a socket listens, as the beginning of addresses: "http://127.0.0.1:8000"."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_open(listener):
+    """Whether other machines reach a socket."""
+    return not ipaddress.ip_address(listener.getsockname()[0]).is_loopback

@@ -1,0 +1,95 @@
+import asyncio
+import threading
+
+import pytest
+
+
+class Scripted:
+    """Answers every question by itself in capitals, and notes what it was asked together.
+
+    Attributes:
+        calls: The questions of each call of `n_best`, with the settings.
+        goes_on: While cleared, every answer and every piece of a stream waits.
+        left: Set when a stream was closed before its end.
+        threads: Those that called.
+    """
+
+    def __init__(self):
+        self.calls, self.threads = [], set()
+        self.goes_on, self.left = threading.Event(), threading.Event()
+        self.goes_on.set()
+
+    def n_best(self, questions, num_return, strategy=None, **settings):
+        self.threads.add(threading.current_thread())
+        self.calls.append((questions, num_return, strategy, settings))
+        assert self.goes_on.wait(60)
+        if "부서져라" in questions:
+            raise RuntimeError("a path that clients must not see: /home/me/model")
+        return [[(question.strip().upper(), -float(i)) for i in range(num_return)] for question in questions]
+
+    def stream(self, question, strategy=None, **settings):
+        self.threads.add(threading.current_thread())
+        try:
+            for word in question.upper().split():
+                assert self.goes_on.wait(60)
+                yield word
+        except GeneratorExit:
+            self.left.set()
+            raise
+
+
+class Running:
+    """A server in a thread of its own.
+
+    Args:
+        served: The `Served`.
+        key: Its API key.
+        name: The model's name.
+        limits: Those that are not the defaults.
+    """
+
+    def __init__(self, served, key=None, name="모형", **limits):
+        from keras_transformer.serving.app import make_app
+        from keras_transformer.serving.batching import Batcher
+        from keras_transformer.serving.limits import Limits
+        from keras_transformer.serving.metrics import Metrics
+        from keras_transformer.serving.port import address_of, listen
+        from keras_transformer.serving.server import make_server, serve
+
+        limits, listener, ready = Limits(**limits), listen("127.0.0.1", 0), threading.Event()
+        self.address, self.port = address_of(listener), listener.getsockname()[1]
+        self.batcher = Batcher(served, limits, Metrics())
+        self.server = make_server(make_app(self.batcher, name, key), limits)
+        self.thread = threading.Thread(
+            target=lambda: asyncio.run(serve(self.server, self.batcher, listener, ready.set))
+        )
+        self.ready = ready
+        self.thread.start()
+
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join(60)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def bot():
+    return Scripted()
+
+
+@pytest.fixture
+def start(bot):
+    """A function that starts a server and returns it when it is ready."""
+    running = []
+
+    def make(served=None, **options):
+        from keras_transformer.serving.served import Served
+
+        running.append(Running(served or Served(bot, max_length=20), **options))
+        assert running[-1].ready.wait(60)
+        return running[-1]
+
+    yield make
+    bot.goes_on.set()
+    for one in running:
+        one.stop()

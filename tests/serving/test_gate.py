@@ -1,0 +1,75 @@
+"""What is refused before anything is done for it."""
+
+import contextlib
+import http.client
+
+import pytest
+import requests
+
+from keras_transformer.serving.limits import MAX_BODY
+
+PATHS = ("/v1/answer", "/v1/stream", "/v1/models/모형:predict")
+
+
+def post(server, path="/v1/answer", data=b'{"questions": "a"}', **headers):
+    return requests.post(server.address + path, data=data, headers=headers, timeout=60)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_key_nothing_is_answered(start, bot, path):
+    server = start(key="secret")
+    response = post(server, path)
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert "Authorization: Bearer KEY" in str(response.json()["error"])
+    assert post(server, path, Authorization="Bearer wrong").status_code == 401
+    assert requests.get(f"{server.address}/metrics", timeout=60).status_code == 401
+    assert not bot.calls
+
+
+def test_with_the_key_all_is_open(start):
+    server = start(key="secret")
+    shown = {"Authorization": "Bearer secret"}
+    assert post(server, **shown).status_code == 200
+    assert requests.get(f"{server.address}/metrics", headers=shown, timeout=60).status_code == 200
+
+
+def test_health_and_docs_need_no_key_and_say_that_the_rest_does(start):
+    address = start(key="secret").address
+    for path in ("/health", "/docs", "/docs/files/swagger-ui.css"):
+        assert requests.get(address + path, timeout=60).status_code == 200
+    described = requests.get(f"{address}/openapi.json", timeout=60).json()
+    assert described["paths"]["/v1/answer"]["post"]["security"] == [{"HTTPBearer": []}]
+
+
+def test_who_asks_too_often_is_told_when_to_come_again(start):
+    server = start(rate=0.001)
+    assert post(server).status_code == 200
+    response = post(server)
+    assert response.status_code == 429
+    assert 990 <= int(response.headers["retry-after"]) <= 1000
+    assert response.json()["error"]["message"].startswith("more than 0.001 requests a second: wait ")
+    assert requests.get(f"{server.address}/health", timeout=60).status_code == 200
+
+
+def test_a_body_that_is_too_large_is_refused_by_its_announcement(start):
+    connection = http.client.HTTPConnection("127.0.0.1", start().port, timeout=60)
+    connection.putrequest("POST", "/v1/answer")
+    connection.putheader("Content-Length", str(MAX_BODY + 1))
+    connection.endheaders()
+    response = connection.getresponse()
+    assert response.status == 413
+    assert response.read().decode() == '{"error":{"message":"the request is too large: 1048576 bytes at most"}}'
+    connection.close()
+
+
+def test_a_body_that_is_too_large_is_refused_without_an_announcement(start, bot):
+    parts = (b" " * 65536 for _ in range(MAX_BODY // 65536 + 1))
+    with contextlib.suppress(requests.ConnectionError):  # The server may close while the client still sends.
+        assert post(start(), data=parts).status_code == 413
+    assert not bot.calls
+
+
+def test_the_largest_body_is_taken(start):
+    body = b'{"questions": "a"}'.ljust(MAX_BODY)
+    assert post(start(), data=body).status_code == 200

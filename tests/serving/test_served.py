@@ -1,0 +1,112 @@
+"""A real run behind the server."""
+
+import concurrent.futures
+import threading
+
+import numpy as np
+import pytest
+import requests
+
+from keras_transformer import Beam, Chatbot, Sampling
+from keras_transformer.decoding import search
+from keras_transformer.serving.served import ServedRun, Settings
+
+QUESTIONS = [
+    "잘 자",
+    "hello",
+    "",
+    "고마워!",
+    "good night",
+    "배고파",
+    "안녕하세요 " * 5,
+    "bye",
+    "안녕하세요",
+    "처음 뵙겠습니다",
+]
+
+
+@pytest.fixture(scope="module")
+def chatbot(small_run):
+    return Chatbot.load(small_run)
+
+
+@pytest.fixture
+def server(start, chatbot):
+    return start(ServedRun(chatbot), batch=2)
+
+
+def ask(server, **body):
+    response = requests.post(f"{server.address}/v1/answer", json=body, timeout=120)
+    assert response.status_code == 200, response.text
+    return response.json()["answers"]
+
+
+def best(server, question, **how):
+    [found] = ask(server, questions=question, **how)
+    return found["answers"][0]["answer"]
+
+
+def test_clients_at_the_same_time_get_what_each_gets_alone(server, chatbot):
+    hows = [({}, None), ({"strategy": {"kind": "sample", "seed": 5}}, Sampling(seed=5))]
+    asked = [(question, how, strategy) for how, strategy in hows for question in QUESTIONS]
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(lambda one: best(server, one[0], **one[1]), asked))
+    assert found == [chatbot.reply(question, strategy) for question, _, strategy in asked]
+    assert server.batcher.metrics.batches._sum.get() == len(asked)
+
+
+def test_several_answers_are_those_of_the_chatbot(server, chatbot):
+    [found] = ask(server, questions="hello", n_best=3)
+    expected = chatbot.n_best(["hello"], 3, Beam())[0]
+    assert [answer["answer"] for answer in found["answers"]] == [answer for answer, _ in expected]
+    np.testing.assert_allclose([answer["score"] for answer in found["answers"]], [score for _, score in expected])
+
+
+def test_a_stream_is_the_reply(server, chatbot):
+    body = {"question": "good night"}
+    response = requests.post(f"{server.address}/v1/stream", json=body, timeout=120)
+    assert response.content.decode().endswith('event: end\ndata: {"answer": "Sleep well."}\n\n')
+
+
+def test_attention_is_told_for_each_piece(server, chatbot):
+    found, blank = ask(server, questions=["good night", " "], attention=True)
+    assert found["answers"][0]["answer"] == "Sleep well."
+    attention = found["attention"]
+    assert (attention["question"][0], attention["question"][-1]) == ("<start>", "<end>")
+    assert "".join(attention["question"][1:-1]) == "goodnight"
+    assert "".join(attention["answer"]) == "Sleepwell.<end>"
+    weights = np.array(attention["weights"])
+    assert weights.shape == (1, 2, len(attention["answer"]), len(attention["question"]))
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=0.002)
+    assert "attention" not in blank
+    assert blank["answers"] == [{"answer": "", "score": 0.0}]
+
+
+def test_after_the_warm_up_no_greedy_question_compiles_anything(server, chatbot, monkeypatch):
+    traced = []
+    for name in ("start", "advance"):
+        monkeypatch.setattr(search, name, lambda *_: traced.append("a program"))
+    for number in (1, 2):
+        for question in ("hi", "hello " * 20, "안녕하세요 " * 3):
+            ask(server, questions=[question] * number)
+            requests.post(f"{server.address}/v1/stream", json={"question": question}, timeout=120)
+    assert not traced
+
+
+def test_a_warm_up_can_be_stopped(chatbot, monkeypatch):
+    called = []
+    monkeypatch.setattr("keras_transformer.serving.served.generate", lambda *_, **__: called.append(1))
+    stop = threading.Event()
+    stop.set()
+    ServedRun(chatbot).warm_up(stop, 16)
+    assert not called
+
+
+def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
+    from keras_transformer import InputError
+
+    served = ServedRun(chatbot)
+    with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
+        served.accept(Settings(rules=(("min_length", 24),)), 8)
+    assert served.accepted == {Settings()}
+    assert served.accept(Settings(rules=(("max_length", 23),)), 1) == Settings()
