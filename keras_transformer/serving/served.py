@@ -126,6 +126,6 @@ class ServedRun(Served):
 
 
 def pieces_of(ids, tokenizer):
-    """What each token id reads as by itself."""
+    """What each token id reads as by itself; '▁' for a space."""
     special = {getattr(tokenizer, name): text for name, text in SPECIAL.items()}
-    return [special.get(i) or text for i, text in zip(ids, tokenizer.decode([[i] for i in ids]))]
+    return [special.get(i) or text or "▁" for i, text in zip(ids, tokenizer.decode([[i] for i in ids]))]

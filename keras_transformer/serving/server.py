@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import sys
 
 import h11
@@ -80,6 +81,9 @@ class Guarded(H11Protocol):
 
     def connection_made(self, transport):
         super().connection_made(transport)
+        # Or the body of an answer waits, for 40 ms, until its head is acknowledged. asyncio sees to that by itself only
+        # where the listening socket was made with the protocol's number.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.clock = None
         self.watch()
         if len(self.connections) > CONNECTIONS:

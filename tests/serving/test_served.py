@@ -73,8 +73,8 @@ def test_attention_is_told_for_each_piece(server, chatbot):
     assert found["answers"][0]["answer"] == "Sleep well."
     attention = found["attention"]
     assert (attention["question"][0], attention["question"][-1]) == ("<start>", "<end>")
-    assert "".join(attention["question"][1:-1]) == "goodnight"
-    assert "".join(attention["answer"]) == "Sleepwell.<end>"
+    assert "".join(attention["question"][1:-1]).replace("▁", "") == "goodnight"
+    assert "".join(attention["answer"]).replace("▁", "") == "Sleepwell.<end>"
     weights = np.array(attention["weights"])
     assert weights.shape == (1, 2, len(attention["answer"]), len(attention["question"]))
     np.testing.assert_allclose(weights.sum(-1), 1, atol=0.002)

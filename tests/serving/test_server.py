@@ -100,6 +100,15 @@ def test_more_connections_than_the_limit_are_closed(start, monkeypatch):
         assert first.recv(4096).startswith(b"HTTP/1.1 200 OK")
 
 
+def test_no_part_of_an_answer_waits_for_another(start):
+    server = start()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 OK")
+        [connection] = server.server.server_state.connections
+        assert connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_model_that_cannot_warm_up_ends_the_server_with_its_error(bot):
     from keras_transformer.serving.limits import Limits
     from keras_transformer.serving.served import Served
