@@ -13,6 +13,7 @@ from keras_transformer.apps.data import add_data
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.info import add_info
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
+from keras_transformer.apps.serve import add_serve
 from keras_transformer.apps.strategy import (
     add_strategy_options,
     answers_wanted,
@@ -70,6 +71,7 @@ def parser():
     add_tokenize(commands)
     add_average(commands)
     add_export(commands)
+    add_serve(commands)
     add_info(commands)
     add_presets(commands)
     return top
