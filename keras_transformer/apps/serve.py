@@ -20,7 +20,7 @@ def add_serve(commands):
         commands, "serve", run_serve, "answer over HTTP: JSON, streams, TensorFlow Serving's REST, metrics",
         "keras-transformer serve runs/first --port 8000",
     )  # fmt: skip
-    serve.add_argument("run", metavar="RUN", help="folder of the run")
+    serve.add_argument("run", metavar="RUN", help="folder of a run, or one that `export` wrote")
     serve.add_argument(
         "--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1, this machine alone)"
     )
@@ -66,17 +66,27 @@ def run_serve(options):
         if is_open(listener) and not key:
             warnings.warn("other machines can ask, whoever they are: add --api-key-file FILE", stacklevel=1)
         import_tensorflow_quietly()
-        from keras_transformer.chatbot import Chatbot
-        from keras_transformer.serving.served import ServedRun
         from keras_transformer.serving.server import end_without_an_error, run_server
 
         end_without_an_error()
         say(f"Loading {options.run} …")
-        served = ServedRun(Chatbot.load(options.run))
+        served = make_served(pathlib.Path(options.run))
         address = address_of(listener)
         say(f"Warming up …  {address}/health tells when it is ready.")
         run_server(served, listener, name, limits, key, lambda: say(f"Ready: {address}/docs"))
     return 0
+
+
+def make_served(path):
+    """What a server asks: the chatbot of a run folder, or an exported folder."""
+    from keras_transformer.chatbot import Chatbot
+    from keras_transformer.export.asked import Exported
+    from keras_transformer.export.folder import ABOUT, read_about
+    from keras_transformer.serving.served import ServedExport, ServedRun
+
+    if (path / ABOUT).is_file() and read_about(path)["kind"] != "run":
+        return ServedExport(Exported(path))
+    return ServedRun(Chatbot.load(path))
 
 
 def model_name(options):

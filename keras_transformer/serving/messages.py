@@ -114,7 +114,9 @@ class Answer(Message):
     """An answer."""
 
     answer: str
-    score: float = Field(description="Its log-probability in nats, summed over its tokens.")
+    score: float | None = Field(
+        None, description="Its log-probability in nats, summed over its tokens; missing from an exported model."
+    )
 
 
 class Attention(Message):

@@ -125,6 +125,31 @@ class ServedRun(Served):
                 generate(self.bot.model, np.full((rows, width), self.bot.tokenizer.end_id), **self.bot.settings())
 
 
+class ServedExport(Served):
+    """The same for an exported folder, which answers in one way.
+
+    Args:
+        bot: An `Exported`.
+    """
+
+    def __init__(self, bot):
+        super().__init__(bot, bot.max_length)
+
+    def accept(self, settings, limit):
+        """As `Served` says; only what says nothing is accepted."""
+        settings = super().accept(settings, limit)
+        if settings != Settings():
+            raise InputError("this model answers in the way that it was exported for: leave all settings out")
+        return settings
+
+    def warm_up(self, stop, batch):
+        """Asks as many questions at a time as there will be, so that what is compiled at a first question is."""
+        for rows in (1 << power for power in range((batch - 1).bit_length() + 1)):
+            if stop.is_set():
+                return
+            self.bot.n_best(["?"] * rows)
+
+
 def pieces_of(ids, tokenizer):
     """What each token id reads as by itself; '▁' for a space."""
     special = {getattr(tokenizer, name): text for name, text in SPECIAL.items()}

@@ -92,7 +92,7 @@ class Columns(Message):
 
     def answered(self, rows):
         """The response with the answers."""
-        return {"outputs": {name: [row[name] for row in rows] for name in ("answers", "scores")}}
+        return {"outputs": {name: [row[name] for row in rows] for name in rows[0]}}
 
 
 PredictRequest = Annotated[
@@ -110,7 +110,7 @@ class Prediction(Message):
     """An answer by the names of the model's outputs."""
 
     answers: str
-    scores: float
+    scores: float | None = None
 
 
 class Predictions(Message):
@@ -169,10 +169,16 @@ def add_tf_serving(app, name, batcher):
 
     async def predict(request: PredictRequest) -> Predictions | Outputs:
         found = await batcher.answers(request.asked(), Settings())
-        return request.answered([{"answers": answers[0][0], "scores": answers[0][1]} for answers, _ in found])
+        return request.answered([row_of(*answers[0]) for answers, _ in found])
 
     for version in ("", f"/versions/{VERSION}"):
         path = f"/v1/models/{name}{version}"
         about = "The state of the model" if not version else "The state of a version"
         app.get(path, summary=about, **described)(status)
-        app.post(f"{path}:predict", summary="Answers by rows or columns", **described)(predict)
+        predicted = {"summary": "Answers by rows or columns", "response_model_exclude_none": True, **described}
+        app.post(f"{path}:predict", **predicted)(predict)
+
+
+def row_of(answer, score):
+    """An answer by the names of the model's outputs; without its score where that is not told."""
+    return {"answers": answer} if score is None else {"answers": answer, "scores": score}

@@ -9,7 +9,7 @@ import requests
 
 from keras_transformer import Beam, Chatbot, Sampling
 from keras_transformer.decoding import search
-from keras_transformer.serving.served import ServedRun, Settings
+from keras_transformer.serving.served import ServedExport, ServedRun, Settings
 
 QUESTIONS = [
     "잘 자",
@@ -110,3 +110,31 @@ def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
         served.accept(Settings(rules=(("min_length", 24),)), 8)
     assert served.accepted == {Settings()}
     assert served.accept(Settings(rules=(("max_length", 23),)), 1) == Settings()
+
+
+class Exported:
+    """What an exported folder is to a server."""
+
+    max_length = 5
+
+    def n_best(self, questions, num_return=1, strategy=None):
+        return [[(question.upper(), None)] for question in questions]
+
+    def stream(self, question, strategy=None):
+        yield question.upper()
+
+
+def test_an_export_answers_without_scores_and_in_one_way(start):
+    server = start(ServedExport(Exported()), batch=2)
+    assert ask(server, questions=["가 a", "b"], max_length=7) == [
+        {"question": "가 a", "answers": [{"answer": "가 A"}]},
+        {"question": "b", "answers": [{"answer": "B"}]},
+    ]
+    for how in ({"n_best": 2}, {"attention": True}, {"max_length": 2}, {"strategy": {"kind": "beam"}}):
+        refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=120)
+        assert refused.status_code == 422
+        assert "in the way that it was exported for" in refused.json()["error"]["message"]
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["a"]}, timeout=120)
+    assert predicted.json() == {"predictions": [{"answers": "A"}]}
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=120)
+    assert predicted.json() == {"outputs": {"answers": ["A", "B"]}}

@@ -1,0 +1,33 @@
+"""An exported folder, asked as a chatbot is."""
+
+import pathlib
+
+from keras_transformer.export.folder import read_about
+from keras_transformer.export.formats import module_of
+
+
+class Exported:
+    """What a server needs of a chatbot, from an exported folder; it answers in the one way that it was exported for.
+
+    Args:
+        folder: What `export` wrote.
+
+    Attributes:
+        max_length: Tokens of an answer at most.
+
+    Raises:
+        InputError: If the folder is damaged, or a package that reads it is missing.
+    """
+
+    def __init__(self, folder):
+        about = read_about(folder)
+        self.max_length = about["options"].get("max_length") or about["run"]["config"]["max_length"] - 1
+        self.replies = module_of(about["kind"]).reopen(pathlib.Path(folder))
+
+    def n_best(self, questions, num_return=1, strategy=None):
+        """A list for each question, of one pair: its answer, and None where a chatbot tells the log-probability."""
+        return [[(answer, None)] for answer in self.replies(questions)]
+
+    def stream(self, question, strategy=None):
+        """The answer to a question, in one piece; none to a blank one."""
+        yield from filter(None, self.replies([question]))
