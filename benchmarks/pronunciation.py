@@ -1,6 +1,6 @@
 """How many words does a trained run pronounce wrong?
 
-    python -m benchmarks.pronunciation FOLDER [--languages fre hun] [--seeds 0 1 2] [--beam 5]
+    python -m benchmarks.pronunciation FOLDER [--languages fre hun] [--seeds 0 1 2] [--beam 5] [--at-once 1]
 
 FOLDER holds the files of the SIGMORPHON 2020 shared task 1 (`fre_train.tsv`, `fre_dev.tsv`, `fre_test.tsv`, …): a word
 and its phones in each row. Each run is trained by the command line on the training file, with the settings of
@@ -8,6 +8,7 @@ and its phones in each row. Each run is trained by the command line on the train
 a phone. A word is wrong unless all its phones are right.
 """
 
+import concurrent.futures
 import csv
 import pathlib
 import statistics
@@ -64,11 +65,13 @@ def measure(files, language, seed, beam):
     Returns:
         Word error rates in % of dev and test, and the seconds of training.
     """
+    say(f"{language}, seed {seed} …")
     with tempfile.TemporaryDirectory() as kept:
         run = pathlib.Path(kept) / "run"
         seconds = train(files, language, seed, run)
-        rates = [word_error_rate(run, files / f"{language}_{part}.tsv", beam) for part in ("dev", "test")]
-    return *rates, seconds
+        dev, test = (word_error_rate(run, files / f"{language}_{part}.tsv", beam) for part in ("dev", "test"))
+    say(f"  {language}, seed {seed}: dev {dev:.2f} %, test {test:.2f} %, {seconds:.0f} s")
+    return dev, test, seconds
 
 
 def report(found):
@@ -100,14 +103,16 @@ def main(arguments=None):
     parser.add_argument("--languages", choices=PUBLISHED, nargs="+", default=list(PUBLISHED), help="default: both")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument("--beam", type=at_least(1), default=5, metavar="N", help="default: 5")
+    parser.add_argument(
+        "--at-once", type=at_least(1), default=1, metavar="N", help="trainings beside each other (default: 1)"
+    )
     options = parser.parse_args(arguments)
-    found = {}
-    for language in options.languages:
-        found[language] = []
-        for seed in options.seeds:
-            say(f"{language}, seed {seed} …")
-            found[language].append(measure(options.files, language, seed, options.beam))
-            say("  dev {:.2f} %, test {:.2f} %, {:.0f} s".format(*found[language][-1]))
+    with concurrent.futures.ThreadPoolExecutor(options.at_once) as threads:
+        made = {
+            language: [threads.submit(measure, options.files, language, seed, options.beam) for seed in options.seeds]
+            for language in options.languages
+        }
+        found = {language: [one.result() for one in seeds] for language, seeds in made.items()}
     publish(options.results, NAME, "Pronunciation of words", [provenance(NAME, arguments), *report(found)])
 
 

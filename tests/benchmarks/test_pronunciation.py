@@ -1,7 +1,7 @@
 import pytest
 
 from benchmarks import pronunciation
-from keras_transformer import Config
+from keras_transformer import preset
 from keras_transformer.config_file import read_config_file
 
 OURS = """
@@ -40,7 +40,8 @@ def test_a_word_is_wrong_unless_all_its_phones_are_right(files, results):
 
 def test_the_settings_can_be_trained_with():
     settings, rest = read_config_file(pronunciation.SETTINGS)
-    assert Config().replace(**settings).target_tokenizer == "word" and rest == {}
+    assert rest == {"preset": "characters"}
+    assert preset(rest["preset"]).replace(**settings).target_tokenizer == "word"
 
 
 def test_a_missing_file_is_named(files, results):
