@@ -53,12 +53,13 @@ class Batcher:
     Args:
         served: The `Served`.
         limits: The `Limits`.
-        metrics: The `Metrics`, told of batches and answers.
+        metrics: The `Metrics`, told of batches and of what waits.
     """
 
     def __init__(self, served, limits, metrics):
         self.served, self.limits, self.metrics = served, limits, metrics
         self.ready, self.waiting = False, 0
+        metrics.queue.set_function(lambda: self.waiting)
         self.jobs, self.open = asyncio.Queue(), {}
         self.stop = threading.Event()
         self.thread = concurrent.futures.ThreadPoolExecutor(1)

@@ -220,10 +220,12 @@ def test_metrics_count_requests_by_route_and_status(start):
     ask(server, questions=["a", "b"])
     ask(server)
     requests.get(f"{server.address}/made/up", timeout=60)
+    ask(server, "/v1/stream", question="a b")
     lines = requests.get(f"{server.address}/metrics", timeout=60).text.splitlines()
     assert 'keras_transformer_requests_total{route="/v1/answer",status="200"} 1.0' in lines
     assert 'keras_transformer_requests_total{route="/v1/answer",status="422"} 1.0' in lines
     assert 'keras_transformer_requests_total{route="other",status="404"} 1.0' in lines
     assert 'keras_transformer_request_seconds_count{route="/v1/answer"} 2.0' in lines
     assert "keras_transformer_batch_questions_sum 2.0" in lines
-    assert "keras_transformer_queue_questions 0.0" in lines
+    assert 'keras_transformer_requests_total{route="/v1/stream",status="200"} 1.0' in lines
+    assert "keras_transformer_queue_questions 0.0" in lines  # Neither questions nor streams are left.

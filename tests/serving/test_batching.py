@@ -102,6 +102,7 @@ def test_a_full_queue_is_said_at_once(held, bot):
     assert response.status_code == 503
     assert response.headers["retry-after"] == "1"
     assert response.json()["error"]["message"] == "3 questions are waiting, 3 may"
+    assert "queue_questions 3.0\n" in requests.get(f"{server.address}/metrics", timeout=60).text
     bot.goes_on.set()
     assert answers(asked.result()) == ["A", "B", "C"]
     assert ask(server, questions="d").status_code == 200
