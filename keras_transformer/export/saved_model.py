@@ -51,9 +51,10 @@ def write(
     if isinstance(strategy, Sampling) and strategy.seed is None:
         raise InputError("an export that samples needs a seed, or its answers could not be compared with the run's")
     tokens = run.target_tokenizer
-    ends = {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": max_length or run.config.max_length - 1}
-    one = Task(**ends, **rules, strategy=strategy)
-    several = Task(**ends, **rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
+    longest = run.config.max_length - 1 if max_length is None else max_length
+    rules |= {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": longest}
+    one = Task(**rules, strategy=strategy)
+    several = Task(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
     weights = GraphWeights(model, quantization)
     one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
     served = Served(GraphText(run, TOKENIZERS[tokenizer_ops]), one, several)
