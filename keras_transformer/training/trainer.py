@@ -75,7 +75,7 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
     if parent:
         check_parent(parent, config)
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
-    about = about_corpus({**corpus.source, **files}, corpus.licence, survey)
+    about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
     del survey  # Its sample may be large.
     training, validation = packed_rows(corpus, tokenizers, config)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
@@ -204,7 +204,7 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     return model
 
 
-def about_corpus(source, licence, survey):
+def about_corpus(source, survey, licence=None):
     """What a run folder notes of its corpus."""
     source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
     name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"

@@ -185,6 +185,14 @@ def test_a_name_of_the_catalog_is_a_corpus(monkeypatch):
     assert corpus.source["corpus"] == ["talk"]
 
 
+def test_the_catalog_knows_the_licence_and_a_file_does_not(made_up_corpus, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "download_corpus", lambda name: None)
+    assert Corpus(made_up_corpus("Q,A\n").name).licence == "CC0"
+    (tmp_path / "pairs.tsv").write_text("q\ta\n")
+    assert Corpus(tmp_path / "pairs.tsv").licence is None
+    assert Corpus(many(3)).licence is None
+
+
 def test_what_is_neither_a_file_nor_a_name_is_refused():
     with pytest.raises(
         InputError, match=r"chatbot: no such file; and no corpus is named 'chatbot': did you mean chatbot_ko\?"

@@ -272,6 +272,7 @@ def test_where_the_corpus_is_can_always_be_written_down(pairs):
     assert about["name"] == "대화.csv ?.csv"
     assert about["source"] == {"corpus": ["/말뭉치/대화.csv", "/d/?.csv"], "encoding": "cp949"}
     assert about_corpus({}, survey)["name"] == "pairs"
+    assert about_corpus({}, survey, "MIT")["licence"] == "MIT"
 
 
 def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
