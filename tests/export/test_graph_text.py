@@ -12,6 +12,7 @@ TEXTS = ["안녕 세상", "hello there", "오늘은 어때?", "좋아 thank you"
 QUESTIONS = [
     "안녕", "", "   ", "\u3000\n", "hello  there", "처음\n둘째 말\n세 번째 hello", "a\n\n \nb", "\n안녕\n", "x" * 50,
     "긴 말 " * 30 + "\n안녕", "안녕\n" + "긴 말 " * 30, "하나\n둘\n셋\n넷\n다섯", "<sep>\n안녕", "e\u0301\n한",
+    *("a " * length + "\nb" for length in range(1, 24)),  # Of one of these the last token just fits.
 ]  # fmt: skip
 
 
