@@ -4,12 +4,11 @@ import dataclasses
 
 import numpy as np
 
+from keras_transformer.attended import attend
 from keras_transformer.decoding.generate import Task, generate, width_class
 from keras_transformer.decoding.strategies import Greedy
 from keras_transformer.errors import InputError
 from keras_transformer.serving.limits import Refused
-
-SPECIAL = {"start_id": "<start>", "end_id": "<end>", "separator_id": "<separator>"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,20 +99,11 @@ class ServedRun(Served):
 
     def attended(self, question, settings):
         """As `Served` says; the attention is a dictionary, as `messages.Attention` describes it."""
-        bot = self.bot
-        [ids] = bot.ids_of([question])
-        if not ids:
+        if not question.strip():
             return [("", 0.0)] * settings.num_return, None
-        how = bot.settings(strategy=settings.strategy, num_return=settings.num_return, **dict(settings.rules))
-        made = generate(bot.model, np.array([ids], "int32"), **how, return_attention=True)
-        rows = made.ids.reshape(settings.num_return, -1)
-        answers = [(text, float(score)) for text, score in zip(bot.target_tokenizer.decode(rows), made.scores.flat)]
-        length = int(made.lengths.flat[0])
-        return answers, {
-            "question": pieces_of(ids, bot.tokenizer),
-            "answer": pieces_of(rows[0, :length].tolist(), bot.target_tokenizer),
-            "weights": np.round(made.attention["cross"][0, :, :, :length].astype("float64"), 4).tolist(),
-        }
+        found = attend(self.bot, question, settings.strategy, settings.num_return, **dict(settings.rules))
+        weights = np.round(found.cross.astype("float64"), 4).tolist()
+        return found.answers, {"question": found.question, "answer": found.answer, "weights": weights}
 
     def warm_up(self, stop, batch):
         """Compiles the programs of every class of widths, for streams and for every class of rows."""
@@ -148,9 +138,3 @@ class ServedExport(Served):
             if stop.is_set():
                 return
             self.bot.n_best(["?"] * rows)
-
-
-def pieces_of(ids, tokenizer):
-    """What each token id reads as by itself; '▁' for a space."""
-    special = {getattr(tokenizer, name): text for name, text in SPECIAL.items()}
-    return [special.get(i) or text or "▁" for i, text in zip(ids, tokenizer.decode([[i] for i in ids]))]

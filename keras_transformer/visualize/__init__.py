@@ -1,0 +1,1 @@
+"""Pictures of what a Transformer is and does. Needs the extra `visualize`."""
