@@ -1,0 +1,68 @@
+"""The notebooks run as they stand, and are what their sources say."""
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from notebooks import build
+
+LANGUAGES = pytest.mark.parametrize("language", build.ENDINGS)
+NAMES = pytest.mark.parametrize("name", build.names())
+LARGEST = 1_000_000  # Bytes of a notebook.
+
+
+def built(name, language):
+    return nbformat.read(build.HERE / f"{name}{build.ENDINGS[language]}", as_version=4)
+
+
+def said(cell):
+    return [output.text for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+
+
+@pytest.mark.slow
+@NAMES
+def test_it_runs_from_a_clean_kernel_and_complains_of_nothing(name):
+    notebook = build.execute(build.read(name))
+    assert [said(cell) for cell in notebook.cells if said(cell)] == []
+
+
+@NAMES
+def test_each_text_stands_in_both_languages(name):
+    texts = [cell.metadata["lang"] for cell in build.read(name).cells if cell.cell_type == "markdown"]
+    assert texts == ["en", "ko"] * (len(texts) // 2)
+
+
+@NAMES
+@LANGUAGES
+def test_what_is_kept_was_built_from_the_source(name, language):
+    source, kept = build.in_language(build.read(name), language), built(name, language)
+    assert [(cell.id, cell.cell_type, cell.source) for cell in kept.cells] == [
+        (cell.id, cell.cell_type, cell.source) for cell in source.cells
+    ]
+
+
+@NAMES
+@LANGUAGES
+def test_what_is_kept_has_its_outputs_from_one_run(name, language):
+    code = [cell for cell in built(name, language).cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert sum(len(cell.outputs) for cell in code) >= 5
+    assert len(json.dumps(built(name, language))) < LARGEST
+
+
+@NAMES
+def test_both_languages_show_the_same(name):
+    english, korean = ([c for c in built(name, lang).cells if c.cell_type == "code"] for lang in ("en", "ko"))
+    assert english == korean
+
+
+@NAMES
+@LANGUAGES
+def test_links_lead_somewhere(name, language):
+    texts = [cell.source for cell in built(name, language).cells if cell.cell_type == "markdown"]
+    links = [link for text in texts for link in re.findall(r"\]\(([^)#]+)", text)]
+    assert any("arxiv.org/abs/1706.03762" in link for link in links)
+    here = [link for link in links if "://" not in link]
+    assert here and [link for link in here if not (build.HERE / link).exists()] == []
