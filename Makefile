@@ -1,7 +1,7 @@
 # make demo    train the demonstration chatbot (once) and talk to it
 # make test    the whole test suite           make test-fast   without the slow tests
 # make lint    ruff and the direction of imports
-# make bench   the measurements
+# make bench   the measurements                make notebooks   executes the notebooks and builds them anew
 # make clean   remove the environment and the demonstration run
 
 PYTHON ?= python3
@@ -11,7 +11,7 @@ RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-fast lint bench clean
+.PHONY: demo test test-fast lint bench notebooks clean
 
 demo: $(RUN)/demo_answers.txt
 	@$(BIN)/keras-transformer chat $(RUN)
@@ -40,6 +40,9 @@ bench: BENCH_OPTIONS = $(if $(PEERS),--peers "$(PEERS)") $(if $(PEERS_PYTHON),--
 bench: BENCH_OPTIONS += $(if $(CORPUS),--corpus "$(CORPUS)")
 bench: $(VENV)/installed-test
 	$(BIN)/python -m benchmarks $(BENCH_OPTIONS)
+
+notebooks: $(VENV)/installed-test
+	$(BIN)/python -m notebooks.build
 
 clean:
 	rm -rf $(VENV) $(RUN)

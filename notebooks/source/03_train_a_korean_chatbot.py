@@ -42,7 +42,6 @@ import os
 
 import keras
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 from keras_transformer import *

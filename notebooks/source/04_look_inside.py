@@ -60,7 +60,7 @@ from keras_transformer import Chatbot, attend, attention_html, plot_attention, p
 
 # %%
 with contextlib.redirect_stdout(io.StringIO()):
-    summary = train("../data/small_talk.csv", "runs/small_talk", preset("demo").replace(epochs=16))
+    train("../data/small_talk.csv", "runs/small_talk", preset("demo").replace(epochs=16))
 bot = Chatbot.load("runs/small_talk")
 bot.replies(["왜 루트 d_k로 나눠?", "배고픈데 뭐 먹지?", "What is a padding mask?"])
 

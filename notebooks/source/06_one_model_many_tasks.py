@@ -135,7 +135,7 @@ def learn(task):
     source, target = TASKS[task]
     pairs = pd.DataFrame({"question": [source(n) for n in known], "answer": [target(n) for n in known]})
     with contextlib.redirect_stdout(io.StringIO()):  # Four trainings say a lot.
-        summary = train(pairs, f"runs/{task}", config)
+        train(pairs, f"runs/{task}", config)
     bot = Chatbot.load(f"runs/{task}")
     right = np.mean([said == target(n) for said, n in zip(bot.replies([source(n) for n in unseen]), unseen)])
     return bot, {"task": task, "right, of 500 unseen": f"{right:.1%}", "parameters": f"{bot.model.count_params():,}"}
