@@ -8,7 +8,7 @@ import sys
 import warnings
 
 from keras_transformer import __version__
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command, examples_of, import_tensorflow_quietly
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.info import add_info
@@ -58,8 +58,6 @@ def parser():
     top = argparse.ArgumentParser(
         prog="keras-transformer",
         description="Train your own Transformer on questions and answers, then talk to it.",
-        epilog="Start with:  keras-transformer train my_pairs.csv --run runs/first\n"
-        "       then:  keras-transformer chat runs/first",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
@@ -74,6 +72,7 @@ def parser():
     add_serve(commands)
     add_info(commands)
     add_presets(commands)
+    top.epilog = f"An example of each; COMMAND --help tells more:\n{examples_of(commands)}"
     return top
 
 
@@ -81,7 +80,7 @@ def add_train(commands):
     """The grammar of `train`."""
     train = add_command(
         commands, "train", run_train, "train a model on a corpus, or go on where training stopped",
-        "keras-transformer train pairs.csv --run runs/first --preset tutorial --epochs 20",
+        "keras-transformer train pairs.csv --run runs/first",
     )  # fmt: skip
     add_train_options(train)
 

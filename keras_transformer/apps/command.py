@@ -3,15 +3,22 @@
 import argparse
 import os
 
+EXAMPLE = "Example:  "
+
 
 def add_command(commands, name, command, what, example):
     """A sub-command with its help and an example."""
     sub = commands.add_parser(
-        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"Example:  {example}",
+        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"{EXAMPLE}{example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     sub.set_defaults(command=command)
     return sub
+
+
+def examples_of(commands):
+    """A line with the example of each sub-command, in their order."""
+    return "\n".join(f"  {sub.epilog.removeprefix(EXAMPLE)}" for sub in commands.choices.values())
 
 
 def import_tensorflow_quietly():

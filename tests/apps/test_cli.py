@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 
 import pytest
 
+from keras_transformer.apps.cli import parser
 from keras_transformer.lock import locked
 
 COMMAND = [sys.executable, "-m", "keras_transformer"]
@@ -299,6 +301,17 @@ def test_every_command_has_help_with_an_example(command):
     process = call(*command, "--help")
     assert process.returncode == 0
     assert "keras-transformer train" in process.stdout.decode() or "Example:" in process.stdout.decode()
+
+
+def test_the_front_door_has_an_example_of_each_command_in_the_order_of_use():
+    top = parser()
+    examples = [shlex.split(line.split(" <")[0]) for line in top.epilog.splitlines()[1:]]
+    verbs = [verb for _, verb, *_ in examples]
+    assert verbs[:3] == ["data", "train", "chat"] and len(set(verbs)) == len(verbs)
+    assert re.findall(r"^    (\w+) ", top.format_help(), re.MULTILINE) == verbs
+    for program, *words in examples:
+        assert program == "keras-transformer"
+        assert callable(top.parse_args(words).command)
 
 
 def test_tokenize_shows_pieces_and_ids_and_names_what_is_unknown(small_run):
