@@ -1,0 +1,51 @@
+"""What drawn pictures begin with: a figure that notebooks show, its style, and colours that everybody tells apart."""
+
+import contextlib
+
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from keras_transformer.visualize.fonts import fonts_for
+from keras_transformer.visualize.picture import image
+
+COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#000000", "#CC79A7")
+"""Those of Okabe and Ito, which colour-blind eyes tell apart, less the yellow, which white paper swallows; neighbours
+differ as greys too."""
+
+LINES = ("-", "--", "-.", ":")
+"""Styles of lines, for paper without colours."""
+
+QUIET = {
+    "axes.axisbelow": True, "axes.edgecolor": "0.5", "axes.grid": True, "axes.spines.right": False,
+    "axes.spines.top": False, "axes.titlesize": "medium", "figure.dpi": 150, "figure.titlesize": "large",
+    "font.size": 9, "grid.color": "0.9", "legend.frameon": False, "xtick.color": "0.3", "ytick.color": "0.3",
+}  # fmt: skip
+
+
+class Picture(Figure):
+    """A figure that a notebook shows where it is the value of a cell, whether pyplot is in use or not."""
+
+    def _repr_png_(self):
+        return image(self, ".png")
+
+
+@contextlib.contextmanager
+def drawing(texts, width, height, layout="constrained"):
+    """A new `Picture`, and the style to draw it in, whatever style a notebook has for its own figures.
+
+    Args:
+        texts: Those that the picture will hold and that may not be Latin, an iterable of strings.
+        width: In inches.
+        height: In inches.
+        layout: How matplotlib finds room for the parts.
+
+    Yields:
+        The figure. It can be shown when the block ends.
+
+    Raises:
+        InputError: If no installed font can draw one of the texts.
+    """
+    with style.context(["default", QUIET, {"font.family": fonts_for(texts)}]):
+        figure = Picture((width, height), layout=layout)
+        yield figure
+        figure.draw_without_rendering()  # What is made late, such as ticks, has this style too.

@@ -1,0 +1,45 @@
+"""Pictures as files, of the kinds that their endings say. Nothing here needs Keras or matplotlib until it is called."""
+
+import importlib
+import io
+import pathlib
+
+from keras_transformer.errors import InputError
+
+ENDINGS = (".png", ".svg", ".pdf")
+
+
+def check(path):
+    """Says what is wrong with a place for a picture before there is one.
+
+    Args:
+        path: The file to be written.
+
+    Raises:
+        InputError: If it has not one of the `ENDINGS`, its folder is missing, or matplotlib is.
+    """
+    path = pathlib.Path(path)
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(f"{path}: a picture ends in {', '.join(ENDINGS)}: name such a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}")
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError as error:
+        what = f"pictures need the package {error.name}, which is missing"
+        raise InputError(f"{what}: pip install 'keras-transformer[visualize]'") from error
+
+
+def save(figure, path):
+    """Writes a matplotlib `Figure` to a file, atomically; raises `InputError` like `check`."""
+    from keras_transformer.storage import write_atomically  # Brings Keras.
+
+    check(path)
+    write_atomically(path, image(figure, pathlib.Path(path).suffix.lower()))
+
+
+def image(figure, ending):
+    """The bytes of a file with that ending."""
+    file = io.BytesIO()
+    figure.savefig(file, format=ending[1:], facecolor="auto")
+    return file.getvalue()
