@@ -15,8 +15,10 @@ class Attended:
     """A question, its answer, and the attention weights of every layer and head between their tokens.
 
     Attributes:
+        asked: The question's text.
         question: The tokens that the encoder read, texts in their order.
         answer: The tokens that were made, up to and with the end.
+        written: The answer's text after each of its tokens; the tokens alone do not say where its spaces are.
         encoder: float32 (layers, heads, question, question). Each row sums to 1: from the token of the row to those of
             the columns.
         decoder: float32 (layers, heads, answer, answer). Row i made token i; the columns are the tokens that were
@@ -25,8 +27,10 @@ class Attended:
         answers: All answers, pairs of text and log-probability; the weights are those of the first.
     """
 
+    asked: str
     question: list
     answer: list
+    written: list
     encoder: np.ndarray
     decoder: np.ndarray
     cross: np.ndarray
@@ -61,11 +65,14 @@ def attend(bot, question, strategy=None, num_return=1, **settings):
     made = generate(bot.model, np.array([ids], "int32"), **how, return_attention=True)
     rows = made.ids.reshape(num_return, -1)
     length = int(made.lengths.flat[0])
+    first = rows[0, :length].tolist()
     weights = {name: weight[0] for name, weight in made.attention.items()}
     texts = bot.target_tokenizer.decode(rows)
     return Attended(
+        asked=question,
         question=pieces_of(ids, bot.tokenizer),
-        answer=pieces_of(rows[0, :length].tolist(), bot.target_tokenizer),
+        answer=pieces_of(first, bot.target_tokenizer),
+        written=bot.target_tokenizer.decode([first[:end] for end in range(1, length + 1)]),
         encoder=weights["encoder"],
         decoder=weights["decoder"][:, :, :length, :length],
         cross=weights["cross"][:, :, :length],
