@@ -8,6 +8,7 @@ import importlib
 __version__ = "0.1.0"
 
 _MODULES = {
+    "attended": ["Attended", "attend"],
     "chatbot": ["Chatbot"],
     "config": ["Config"],
     "data.catalog": ["corpora", "corpus_pairs", "download_corpus", "load_corpus"],
@@ -35,6 +36,7 @@ _MODULES = {
     "training.metrics": ["accuracy"],
     "training.schedule": ["CustomSchedule"],
     "training.trainer": ["train"],
+    "visualize.attention": ["plot_attention"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
