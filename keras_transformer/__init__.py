@@ -37,6 +37,7 @@ _MODULES = {
     "training.schedule": ["CustomSchedule"],
     "training.trainer": ["train"],
     "visualize.attention": ["plot_attention"],
+    "visualize.attention_html": ["attention_html"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
