@@ -22,11 +22,12 @@ POLICY = "; ".join([
 class Page(str):
     """An HTML page as text, which a notebook shows in a frame, where the two do not disturb each other."""
 
-    def _repr_html_(self):
+    def _repr_mimebundle_(self, include=None, exclude=None):
         style = "width: 100%; height: 52rem; border: 1px solid #8888; resize: vertical"
-        return (
+        frame = (
             f'<iframe srcdoc="{html.escape(self)}" sandbox="allow-scripts" title="Attention" style="{style}"></iframe>'
         )
+        return {"text/html": frame, "text/plain": f"an HTML page of {len(self.encode()):,} bytes"}
 
 
 def attention_html(attended):

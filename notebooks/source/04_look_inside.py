@@ -59,8 +59,9 @@ from keras_transformer import Chatbot, attend, attention_html, plot_attention, p
 # 돌아갑니다.
 
 # %%
+settings = preset("demo").replace(epochs=20, schedule="cosine", learning_rate=0.002, warmup_steps=200)
 with contextlib.redirect_stdout(io.StringIO()):
-    train("../data/small_talk.csv", "runs/small_talk", preset("demo").replace(epochs=16))
+    train("../data/small_talk.csv", "runs/small_talk", settings)
 bot = Chatbot.load("runs/small_talk")
 bot.replies(["왜 루트 d_k로 나눠?", "배고픈데 뭐 먹지?", "What is a padding mask?"])
 
@@ -208,7 +209,7 @@ pd.DataFrame(rows, columns=["left out", "what is left", "change, nats", "answer 
 #
 # 1. Ask the same in other words: `attend(bot, "배가 고파")`. Which heads look at the same place?
 # 2. Find a head of the decoder that always looks one token back. What could it be good for?
-# 3. Train for 4 epochs instead of 16 and draw the cross-attention again. Does it look at the question already?
+# 3. Train for 4 epochs instead of 20 and draw the cross-attention again. Does it look at the question already?
 #
 # Before: [3. Train a Korean chatbot](03_train_a_korean_chatbot.ipynb). Next: [5. Your own corpus](05_your_own_corpus.ipynb)
 
@@ -217,6 +218,6 @@ pd.DataFrame(rows, columns=["left out", "what is left", "change, nats", "answer 
 #
 # 1. 같은 것을 다른 말로 물어보세요: `attend(bot, "배가 고파")`. 어느 헤드가 같은 곳을 보나요?
 # 2. 언제나 한 토큰 앞을 보는 디코더 헤드를 찾아보세요. 어디에 쓸모가 있을까요?
-# 3. 16에포크 대신 4에포크만 학습하고 교차 어텐션을 다시 그려 보세요. 벌써 질문을 보고 있나요?
+# 3. 20에포크 대신 4에포크만 학습하고 교차 어텐션을 다시 그려 보세요. 벌써 질문을 보고 있나요?
 #
 # 이전: [3. 한국어 챗봇 학습하기](03_train_a_korean_chatbot.ko.ipynb). 다음: [5. 내 말뭉치로](05_your_own_corpus.ko.ipynb)

@@ -76,6 +76,8 @@ def test_its_policy_allows_its_own_style_and_script_alone(make_attended, tag):
 
 def test_a_notebook_shows_it_in_a_frame(make_attended):
     page = attention_html(make_attended(question=HOSTILE))
-    [(frame, _)] = Elements(page._repr_html_()).all("iframe")
+    shown = page._repr_mimebundle_()
+    [(frame, _)] = Elements(shown["text/html"]).all("iframe")
     assert frame["srcdoc"] == page
     assert frame["sandbox"] == "allow-scripts"
+    assert len(shown["text/plain"]) < 40  # The page is not kept twice.

@@ -190,6 +190,6 @@ def test_hostile_tokens_are_only_shown(make_attended, show):
 
 
 def test_it_works_in_the_frame_of_a_notebook(make_attended, show):
-    frame = show(attention_html(make_attended())._repr_html_()).frame_locator("iframe")
+    frame = show(attention_html(make_attended())._repr_mimebundle_()["text/html"]).frame_locator("iframe")
     frame.locator("#on").click()
     playwright.expect(frame.locator("#place")).to_have_text(re.compile("2 of 4"))
