@@ -82,21 +82,24 @@ print("answer:  ", *found.answer)
 {kind: getattr(found, kind).shape for kind in ("encoder", "decoder", "cross")}
 
 # %% [markdown] lang="en"
-# **Cross-attention** (answer looks at question). Each row is a piece of the answer at the moment it was written:
+# **Cross-attention** (answer looks at question). Each row is a piece of the answer at the moment it was written. Look at the
+# first row: that piece decides which answer it will be, and for it the heads search the question. Once that is settled there is
+# little left to ask, and they rest on `<start>` and `<end>`.
 
 # %% [markdown] lang="ko"
-# **교차 어텐션** (답이 질문을 봅니다). 한 줄이 답의 조각 하나이고, 그 조각을 쓰던 순간의 눈길입니다.
+# **교차 어텐션** (답이 질문을 봅니다). 한 줄이 답의 조각 하나이고, 그 조각을 쓰던 순간의 눈길입니다. 첫 줄을 보세요. 어떤 답을 할지는 그
+# 조각에서 정해지므로 헤드가 질문을 살핍니다. 정해지고 나면 더 물어볼 것이 별로 없어서 `<start>`와 `<end>`에서 쉽니다.
 
 # %%
 plot_attention(found, "cross")
 
 # %% [markdown] lang="en"
-# **Encoder** (question looks at itself), first layer and last. The first goes by words and neighbours; what the last layer looks at are
-# no longer words, but what the layers before made of them.
+# **Encoder** (question looks at itself), first layer and last. In the first, each token picks its own. In the last, whole columns
+# light up: nearly all tokens look at the same few. What stands there are no longer words, but what the layer before made of them.
 
 # %% [markdown] lang="ko"
-# **인코더** (질문이 자신을 봅니다), 첫 층과 마지막 층. 첫 층은 낱말과 이웃을 따라갑니다. 마지막 층이 보는 것은 이미 낱말이 아니라 앞 층이
-# 만들어 낸 것입니다.
+# **인코더** (질문이 자신을 봅니다), 첫 층과 마지막 층. 첫 층에서는 토큰마다 보는 곳이 다릅니다. 마지막 층에서는 열이 통째로 밝습니다. 거의 모든
+# 토큰이 같은 몇 곳을 봅니다. 거기 있는 것은 이미 낱말이 아니라 앞 층이 만들어 낸 것입니다.
 
 # %%
 plot_attention(found, "encoder", layer=1)
@@ -159,13 +162,11 @@ for (layer, of_layer), marker in zip(habits.groupby("layer"), "os^Dv"):
     mean = of_layer.groupby("head").mean()
     ax.scatter(mean["distance, tokens"], mean["spread, bits"], marker=marker, s=60, label=f"layer {layer}")
     for head, row in mean.iterrows():
-        ax.annotate(
-            f"head {head}", row[["distance, tokens", "spread, bits"]], xytext=(6, -3), textcoords="offset points"
-        )
+        ax.annotate(head, row[["distance, tokens", "spread, bits"]], xytext=(6, -3), textcoords="offset points")
 ax.set(
     xlabel="how far it looks, tokens",
     ylabel="how widely it looks, bits",
-    title=f"encoder heads over {len(questions)} questions",
+    title=f"the encoder's heads, by number, over {len(questions)} questions",
 )
 ax.margins(0.15)
 ax.legend()
