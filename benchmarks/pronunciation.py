@@ -28,6 +28,12 @@ PUBLISHED = {"fre": ("French", 6.89, 6.00), "hun": ("Hungarian", 5.33, 4.67)}
 """Names, and test word error rates in % of Transformers: Gorman et al. 2020, Table 2; Ryan & Hulden 2020, Table 2."""
 
 
+TRIED = """Chosen on the dev words alone, and with one seed (French, 0): 9.56 % of them wrong by these settings; 10.00
+% with dropout of 0.1 inside attention and feed-forward too; 10.2 % with 1/√step in place of the cosine, after 130
+epochs; 9.11 % by `d_model = 256`, `dff = 1024`, `batch_size = 256` in 150 epochs. Greedy decoding gave the same words
+as a beam of 5. Three seeds of one setting lie 1.1 points apart on the same words, so that none of these tells much."""
+
+
 def read_words(path):
     """The words of a file and their phones, two lists."""
     try:
@@ -94,7 +100,8 @@ def report(found):
         "slowest training. The published rates are of the same files."
     )
     settings = f"```toml\n{SETTINGS.read_text('utf-8').strip()}\n```"
-    return [how, table(header, rows), "The settings, `benchmarks/pronunciation.toml`:", settings]
+    tried = TRIED.replace("\n", " ")
+    return [how, table(header, rows), "The settings, `benchmarks/pronunciation.toml`:", settings, tried]
 
 
 def main(arguments=None):
