@@ -8,6 +8,7 @@ import sys
 import warnings
 
 from keras_transformer import __version__
+from keras_transformer.apps.attention import add_attention
 from keras_transformer.apps.command import add_command, examples_of, import_tensorflow_quietly
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.export import add_export
@@ -67,6 +68,7 @@ def parser():
     add_chat(commands)
     add_answer(commands)
     add_tokenize(commands)
+    add_attention(commands)
     add_average(commands)
     add_export(commands)
     add_serve(commands)

@@ -134,10 +134,10 @@ function showTokens() {
 
 function showMatrix() {
   const names = lookedAt().map((token) => heading("col", token));
-  const lines = looking().map((token, i) => make("tr", "", heading("row", token), ...matrix[i].map((_, j) => cell(i, j))));
+  const line = (token, i) => make("tr", "", heading("row", token), ...matrix[i].map((_, j) => cell(i, j)));
   const table = byId("matrix").querySelector("table");
   table.className = names.length > DENSE ? "dense" : "";
-  table.replaceChildren(make("thead", "", make("tr", "", make("td"), ...names)), make("tbody", "", ...lines));
+  table.replaceChildren(make("thead", "", make("tr", "", make("td"), ...names)), make("tbody", "", ...looking().map(line)));
 }
 
 function heading(scope, token) {
