@@ -73,6 +73,14 @@ def test_no_text_touches_another(make_attended):
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
+def test_long_tokens_leave_room_for_the_cells(make_attended):
+    word = "Donaudampfschifffahrtsgesellschaft"
+    figure = plot_attention(make_attended(question=("<start>", word), answer=(word, "<end>")), heads=[1])
+    [panel] = panels_of(figure)
+    width, height = panel.get_window_extent().size / figure.dpi
+    assert width / 2 > 0.2 and height / 2 > 0.2  # Inches.
+
+
 @pytest.mark.parametrize(
     ("kind", "layer", "heads", "message"),
     [

@@ -72,6 +72,9 @@ def test_kind_layer_and_head_are_chosen(make_attended, show):
     attended = make_attended()
     page = show(attention_html(attended))
     mean = texts(page, ".share")
+    assert [int(share.rstrip("%")) for share in mean] == pytest.approx(
+        100 * attended.cross[1, :, 0].mean(axis=0), abs=0.6
+    )
     for head in range(3):
         choose(page, "head", head)
         assert texts(page, ".share") == shares(attended.cross[1, head, 0]) != mean
@@ -123,6 +126,15 @@ def test_a_token_that_is_pointed_at_shows_where_it_looks_meanwhile(make_attended
     assert page.inner_text("#in-words") == (
         f"“<end>” looks most at “{attended.question[most]}”: {shares(attended.cross[1, 1, 3])[most]}."
     )
+
+
+def test_a_choice_by_keyboard_forgets_the_token_that_is_pointed_at(make_attended, show):
+    page = show(attention_html(make_attended()))
+    choose(page, "kind", "encoder")
+    page.hover("#looking li:nth-child(6)")
+    page.focus("input[name=kind][value=encoder]")
+    page.keyboard.press("ArrowRight")
+    assert texts(page, "#looking .here") == ["밥"]
 
 
 def test_all_of_it_works_by_keyboard(make_attended, show):

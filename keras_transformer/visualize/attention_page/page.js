@@ -14,6 +14,8 @@ const state = {
 let matrix, most; // Of what is chosen: its weights, and the largest of all heads, so that shades compare.
 
 const root = document.documentElement;
+const percents = (language) => [language, new Intl.NumberFormat(language, { style: "percent" })];
+const formats = Object.fromEntries(Object.keys(WORDS).map(percents));
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const byId = (id) => document.getElementById(id);
 const words = () => WORDS[state.language];
@@ -31,7 +33,7 @@ function mean(matrices) {
 }
 
 function percent(weight) {
-  return new Intl.NumberFormat(state.language, { style: "percent" }).format(weight / 1000);
+  return formats[state.language].format(weight / 1000);
 }
 
 // Elements.
@@ -74,7 +76,7 @@ function addChoices() {
 // Showing: all of it after a choice, a row after a step.
 
 function choose(change) {
-  Object.assign(state, change);
+  Object.assign(state, { pointed: null }, change);
   state.row = Math.min(state.row, looking().length - 1);
   matrix = weightsOf(state.head);
   most = Math.max(1, ...heads().flat(2));
@@ -135,9 +137,10 @@ function showTokens() {
 function showMatrix() {
   const names = lookedAt().map((token) => heading("col", token));
   const line = (token, i) => make("tr", "", heading("row", token), ...matrix[i].map((_, j) => cell(i, j)));
+  const head = make("thead", "", make("tr", "", make("td"), ...names));
   const table = byId("matrix").querySelector("table");
   table.className = names.length > DENSE ? "dense" : "";
-  table.replaceChildren(make("thead", "", make("tr", "", make("td"), ...names)), make("tbody", "", ...looking().map(line)));
+  table.replaceChildren(head, make("tbody", "", ...looking().map(line)));
 }
 
 function heading(scope, token) {
