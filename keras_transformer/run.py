@@ -15,6 +15,7 @@
 Every file is written beside its place and moved there whole, so that a run killed at any moment stays readable.
 """
 
+import csv
 import json
 import os
 import pathlib
@@ -194,6 +195,24 @@ class Run:
         """The files of the epochs whose weights are kept, by the epoch's number, in their order."""
         numbers = {path.stem.rpartition("-")[2]: path for path in self.path.glob("weights-epoch-*.safetensors")}
         return dict(sorted((int(number), path) for number, path in numbers.items() if number.isdecimal()))
+
+    def metrics(self):
+        """The rows of metrics.csv, dictionaries of numbers, one for each epoch that has ended.
+
+        Raises:
+            InputError: If the file is damaged.
+        """
+        path = self.path / METRICS
+        if not path.is_file():
+            return []
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+        except (ValueError, TypeError, csv.Error) as error:
+            raise InputError(f"{path}: damaged: {error}") from error
+        if any({"epoch", self.config.monitor} - row.keys() for row in rows):
+            raise InputError(f"{path}: damaged: every row must have epoch and {self.config.monitor}")
+        return rows
 
     def summary(self):
         """How training ended, as a dictionary; None while it has not."""

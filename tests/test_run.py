@@ -110,3 +110,33 @@ def test_another_tokenizer_that_a_first_try_left_behind_is_not_taken(tmp_path):
     (tmp_path / "run/target_tokenizer.model").write_bytes(b"half")
     Run.create(tmp_path / "run", CONFIG, Tokenizer.train(["가나다 abc"], 400), {})
     assert sorted(path.name for path in (tmp_path / "run").glob("*tokenizer*")) == ["tokenizer.model"]
+
+
+def test_metrics_are_numbers_and_what_is_missing_is_left_out(path):
+    (path / "metrics.csv").write_text("epoch,loss,val_bits_per_char,learning_rate\n1,2.5,3.0,\n2,1.5,2.75,0.001\n")
+    assert Run(path).metrics() == [
+        {"epoch": 1, "loss": 2.5, "val_bits_per_char": 3.0},
+        {"epoch": 2, "loss": 1.5, "val_bits_per_char": 2.75, "learning_rate": 0.001},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("epoch,val_bits_per_char\n1,low\n", "damaged: could not convert string to float: 'low'"),
+        ("epoch,val_bits_per_char\n1,2.0,3.0\n", "damaged: float"),
+        ("epoch,val_bits_per_char\n1,2.0\n2,\n", "damaged: every row must have epoch and val_bits_per_char"),
+        ("\x80", "damaged: 'utf-8' codec can't decode"),
+    ],
+)
+def test_damaged_metrics_are_named(path, text, message):
+    (path / "metrics.csv").write_text(text, "latin-1")
+    with pytest.raises(InputError, match=rf"run/metrics\.csv: {message}"):
+        Run(path).metrics()
+
+
+@pytest.mark.parametrize("text", [None, "", "epoch,val_bits_per_char\n"])
+def test_there_are_no_metrics_before_an_epoch_has_ended(path, text):
+    if text is not None:
+        (path / "metrics.csv").write_text(text)
+    assert Run(path).metrics() == []

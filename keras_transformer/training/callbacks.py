@@ -122,7 +122,7 @@ class FiniteLoss(keras.callbacks.Callback):
         if math.isfinite(value):
             return
         step = int(self.model.optimizer.iterations)
-        rate = float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
+        rate = learning_rate(self.model)
         raise TrainingDiverged(
             f"the loss became {value} at step {step} (learning rate {rate:.2g}); "
             "what the run folder holds is from before. Usual cause: too few warm-up steps; "
@@ -171,7 +171,8 @@ class Keeper(keras.callbacks.Callback):
             self.save()
 
     def on_epoch_end(self, epoch, logs=None):
-        self.rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in logs.items()}})
+        scores = {name: float(value) for name, value in logs.items()}
+        self.rows.append({"epoch": epoch + 1, "step": self.step, **scores, "learning_rate": learning_rate(self.model)})
         # The checkpoint first, because all else can be made again from it.
         self.write([self.checkpoint(), *self.weights(), self.metrics_file()])
         if self.completing or out_of_patience(self.rows, self.run.config.patience, self.run.config.monitor):
@@ -213,6 +214,11 @@ class Keeper(keras.callbacks.Callback):
     def seconds(self):
         """Time spent on this training, earlier calls included."""
         return time.perf_counter() - self.begin
+
+
+def learning_rate(model):
+    """The learning rate of a compiled model's next step."""
+    return float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
 
 
 def write_metrics(path, rows):

@@ -10,7 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keras_transformer import Chatbot, Config, CorpusWarning, InputError, Run, Tokenizer, TrainingDiverged, train
+from keras_transformer import (
+    Chatbot,
+    Config,
+    CorpusWarning,
+    CustomSchedule,
+    InputError,
+    Run,
+    Tokenizer,
+    TrainingDiverged,
+    train,
+)
 from keras_transformer.data.parts import Corpus
 from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
@@ -63,6 +73,14 @@ def test_every_epoch_is_measured_on_the_validation_part(trained, pairs):
     assert summary["val_bits_per_char"] == float(best["val_bits_per_char"])
     assert float(rows[2]["loss"]) < float(rows[0]["loss"])
     assert float(rows[1]["val_loss"]) == pytest.approx(math.log(float(rows[1]["val_perplexity"])))
+
+
+def test_every_epoch_tells_its_step_and_learning_rate(trained):
+    rows = Run(trained[0]).metrics()
+    steps = [row["step"] for row in rows]
+    assert steps == [steps[0], 2 * steps[0], 3 * steps[0]]
+    schedule = CustomSchedule(TINY.d_model, TINY.warmup_steps)
+    assert [row["learning_rate"] for row in rows] == pytest.approx([float(schedule(step)) for step in steps])
 
 
 def test_the_kept_weights_have_the_reported_score(trained, pairs):
