@@ -38,6 +38,8 @@ _MODULES = {
     "training.trainer": ["train"],
     "visualize.attention": ["plot_attention"],
     "visualize.attention_html": ["attention_html"],
+    "visualize.position": ["plot_position_encoding"],
+    "visualize.schedule": ["plot_schedule"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from keras_transformer.visualize.fonts import fonts_for
 from keras_transformer.visualize.picture import image
 
-COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#000000", "#CC79A7")
+COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#000000", "#56B4E9")
 """Those of Okabe and Ito, which colour-blind eyes tell apart, less the yellow, which white paper swallows; neighbours
 differ as greys too."""
 
@@ -17,9 +17,20 @@ LINES = ("-", "--", "-.", ":")
 
 QUIET = {
     "axes.axisbelow": True, "axes.edgecolor": "0.5", "axes.grid": True, "axes.spines.right": False,
-    "axes.spines.top": False, "axes.titlesize": "medium", "figure.dpi": 150, "figure.titlesize": "large",
-    "font.size": 9, "grid.color": "0.9", "legend.frameon": False, "xtick.color": "0.3", "ytick.color": "0.3",
+    "axes.spines.top": False, "axes.titlesize": "medium", "figure.dpi": 150, "font.size": 9, "grid.color": "0.9",
+    "legend.frameon": False, "legend.handlelength": 3.5, "xtick.color": "0.3", "ytick.color": "0.3",
 }  # fmt: skip
+
+
+def line_style(i):
+    """How the i-th of several lines is drawn, so that it is no other's."""
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": LINES[i % len(LINES)]}
+
+
+def name_lines(figure, lines):
+    """Says above all else what lines are, by their labels, whatever signs these have."""
+    for text in figure.legend(handles=lines, loc="outside upper left").get_texts():
+        text.set_parse_math(False)  # A folder may be called $a$.
 
 
 class Picture(Figure):
@@ -40,12 +51,10 @@ def drawing(texts, width, height, layout="constrained"):
         layout: How matplotlib finds room for the parts.
 
     Yields:
-        The figure. It can be shown when the block ends.
+        The figure.
 
     Raises:
         InputError: If no installed font can draw one of the texts.
     """
     with style.context(["default", QUIET, {"font.family": fonts_for(texts)}]):
-        figure = Picture((width, height), layout=layout)
-        yield figure
-        figure.draw_without_rendering()  # What is made late, such as ticks, has this style too.
+        yield Picture((width, height), layout=layout)

@@ -16,11 +16,13 @@ def check(path):
         path: The file to be written.
 
     Raises:
-        InputError: If it has not one of the `ENDINGS`, its folder is missing, or matplotlib is.
+        InputError: If it has not one of the `ENDINGS`, is a folder, its own folder is missing, or matplotlib is.
     """
     path = pathlib.Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: a picture ends in {', '.join(ENDINGS)}: name such a file")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder: name a file")
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}")
     try:

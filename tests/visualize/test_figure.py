@@ -1,10 +1,14 @@
+import io
 import itertools
 
 import matplotlib
+import numpy as np
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.colors import to_hex, to_rgb
+from PIL import Image
 
 from keras_transformer.visualize.figure import COLOURS, drawing
+from keras_transformer.visualize.picture import image
 
 DARK = {"figure.facecolor": "black", "axes.facecolor": "black", "xtick.color": "white", "savefig.facecolor": "black"}
 
@@ -21,8 +25,10 @@ def test_a_notebooks_own_style_neither_shows_nor_changes():
         with drawing([], 2, 2) as figure:
             axes = figure.subplots()
         assert {matplotlib.rcParams[name] for name in DARK} == {"black", "white"}
-    assert to_hex(figure.get_facecolor()) == to_hex(axes.get_facecolor()) == "#ffffff"
-    assert {to_hex(label.get_color()) for label in axes.get_xticklabels()} == {"#4c4c4c"}
+        assert to_hex(figure.get_facecolor()) == to_hex(axes.get_facecolor()) == "#ffffff"
+        assert {to_hex(label.get_color()) for label in axes.get_xticklabels()} == {"#4c4c4c"}
+        picture = np.asarray(Image.open(io.BytesIO(image(figure, ".png"))))
+    assert picture[0, 0].tolist() == [255, 255, 255, 255]
 
 
 def test_korean_is_drawn():

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -18,13 +19,12 @@ def test_the_ending_says_the_kind(tmp_path, name, start):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_picture_that_fails_leaves_the_old_one(tmp_path):
-    figure = Figure((1, 1))
-    figure.text(0, 0, r"$\no_such_sign$")
+def test_a_picture_takes_the_place_of_an_older_one_only_when_it_is_whole(tmp_path):
     (tmp_path / "a.png").write_text("old")
-    with pytest.raises(ValueError, match="no_such_sign"):
-        save(figure, tmp_path / "a.png")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+    os.link(tmp_path / "a.png", tmp_path / "still")
+    save(Figure((1, 1)), tmp_path / "a.png")
+    assert (tmp_path / "still").read_text() == "old"  # Nothing was written into the older file.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "still"]
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a", ".png", "a.png.txt"])
@@ -33,6 +33,12 @@ def test_other_endings_are_refused(tmp_path, name):
         with pytest.raises(InputError, match=r": a picture ends in \.png, \.svg, \.pdf: name such a file"):
             refusing(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_picture(tmp_path):
+    (tmp_path / "a.png").mkdir()
+    with pytest.raises(InputError, match=r"a\.png: is a folder: name a file"):
+        check(tmp_path / "a.png")
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

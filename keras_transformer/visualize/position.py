@@ -1,0 +1,43 @@
+"""The positional encoding as a heat map (section 3.5)."""
+
+import math
+
+from keras import ops
+
+from keras_transformer.config import check_number
+from keras_transformer.layers.position import PositionalEncoding
+from keras_transformer.visualize.figure import drawing
+
+FORMULA = (
+    r"$PE_{(pos,\,2i)} = \sin(pos / 10000^{2i/d_{model}})$"
+    "\n"
+    r"$PE_{(pos,\,2i+1)} = \cos(pos / 10000^{2i/d_{model}})$"
+)
+
+
+def plot_position_encoding(position=50, d_model=128):
+    """Draws the table of `PositionalEncoding`: a row for each position, a column for each dimension.
+
+    Args:
+        position: Rows.
+        d_model: Columns; sines stand on even and cosines on odd ones.
+
+    Returns:
+        A matplotlib `Figure`.
+
+    Raises:
+        InputError: If one of them is no number of at least 1.
+    """
+    for name, value in (("position", position), ("d_model", d_model)):
+        check_number(name, value, int, 1, math.inf)
+    table = ops.convert_to_numpy(PositionalEncoding(position, d_model).pos_encoding[0])
+    with drawing([], 8, 4.5) as figure:
+        axes = figure.subplots()
+        image = axes.imshow(table, cmap="RdBu", vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.set(
+            title=FORMULA, xlabel="dimension: even ones 2i are sines, odd ones 2i + 1 cosines", ylabel="position pos"
+        )
+        figure.colorbar(image, label="value added to the embedding", ticks=(-1, -0.5, 0, 0.5, 1))
+    return figure

@@ -1,0 +1,69 @@
+"""Learning rates against the step (section 5.3)."""
+
+import math
+
+import numpy as np
+from keras import ops
+
+from keras_transformer.config import check_number
+from keras_transformer.training.schedule import CustomSchedule
+from keras_transformer.visualize.figure import drawing, line_style, name_lines
+
+POINTS = 400  # Of a curve, at most.
+FORMULA = (
+    r"$lrate = d_{model}^{-0.5} \cdot \min(step\_num^{-0.5},\ step\_num \cdot warmup\_steps^{-1.5})$   (section 5.3)"
+)
+
+
+def plot_schedule(schedules, steps):
+    """Draws one or several learning rates.
+
+    Args:
+        schedules: A `LearningRateSchedule` of Keras, such as `CustomSchedule`; or a dictionary of them by the labels
+            that they shall have.
+        steps: Steps to draw, from 0.
+
+    Returns:
+        A matplotlib `Figure`; where a warm-up ends is marked.
+
+    Raises:
+        InputError: If steps is no number of at least 1.
+    """
+    check_number("steps", steps, int, 1, math.inf)
+    schedules = schedules if isinstance(schedules, dict) else {settings_of(schedules): schedules}
+    with drawing(schedules, 8, 4 + 0.2 * len(schedules)) as figure:
+        axes = figure.subplots()
+        for i, (label, schedule) in enumerate(schedules.items()):
+            draw(axes, label, schedule, steps, line_style(i))
+        axes.set(xlabel="step_num (updates of the weights)", ylabel="lrate", xlim=(0, steps))
+        axes.set_ylim(bottom=0)
+        axes.ticklabel_format(axis="y", scilimits=(-2, 2), useMathText=True)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        if all(isinstance(schedule, CustomSchedule) for schedule in schedules.values()):
+            axes.set_title(FORMULA)
+        name_lines(figure, axes.lines)
+    return figure
+
+
+def draw(axes, label, schedule, steps, style):
+    """Draws a schedule, with a mark where its warm-up ends if it has one."""
+    warm_up, at = getattr(schedule, "warmup_steps", 0), np.linspace(0, steps, POINTS).round()
+    if not 0 < warm_up <= steps:
+        axes.plot(at, rates(schedule, at), **style, label=label)
+        return
+    at = np.unique([*at, warm_up])
+    [peak] = rates(schedule, [warm_up])
+    label = f"{label}: warm-up ends at step {warm_up:,}, lrate {peak:.3g}"
+    mark = {"marker": "o", "markeredgecolor": "white", "markevery": [np.searchsorted(at, warm_up)]}
+    axes.plot(at, rates(schedule, at), **style, **mark, label=label)
+
+
+def rates(schedule, steps):
+    """The learning rate at each of some steps, asked for one by one, because some schedules know no other way."""
+    return [float(ops.convert_to_numpy(schedule(int(step)))) for step in steps]
+
+
+def settings_of(schedule):
+    """A schedule in words."""
+    settings = (f"{name} {value}" for name, value in schedule.get_config().items() if isinstance(value, (int, float)))
+    return f"{type(schedule).__name__}, {', '.join(settings)}"
