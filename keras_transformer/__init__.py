@@ -40,6 +40,7 @@ _MODULES = {
     "visualize.attention_html": ["attention_html"],
     "visualize.position": ["plot_position_encoding"],
     "visualize.schedule": ["plot_schedule"],
+    "visualize.training": ["plot_training"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

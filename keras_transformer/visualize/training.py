@@ -1,0 +1,110 @@
+"""How runs learned: the curves of their metrics.csv."""
+
+import dataclasses
+
+from matplotlib.lines import Line2D
+
+from keras_transformer.errors import InputError
+from keras_transformer.run import Run
+from keras_transformer.training.callbacks import best_row
+from keras_transformer.visualize.figure import drawing, line_style, name_lines
+
+THIN, THICK = 0.9, 2.0
+PANELS = {
+    "Loss (nats per token)": {"loss": THIN, "val_loss": THICK},
+    "Bits per character": {"val_bits_per_char": THICK},
+    "Accuracy (share of tokens)": {"accuracy": THIN, "val_accuracy": THICK},
+    "Learning rate": {"learning_rate": THIN},
+}
+"""The columns of metrics.csv in each panel, with the widths of their lines."""
+
+BEST = {"marker": "o", "markersize": 6, "markeredgecolor": "white", "zorder": 3}  # Over all lines.
+MEANING = {
+    "validation": {"linewidth": THICK},
+    "training": {"linewidth": THIN},
+    "best epoch, whose weights are kept": {"linestyle": "none", **BEST},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Learned:
+    """What is drawn of a run.
+
+    Attributes:
+        rows: Its metrics, a dictionary an epoch.
+        best: The best of them.
+        label: The run in words.
+        style: Of its lines.
+    """
+
+    rows: list
+    best: dict
+    label: str
+    style: dict
+
+
+def plot_training(*runs):
+    """Draws how one or several runs learned, by the epoch; of a training that has not ended, what there is of it.
+
+    Args:
+        *runs: Run folders, or `Run`s.
+
+    Returns:
+        A matplotlib `Figure`; each run's best epoch is marked.
+
+    Raises:
+        InputError: If no run is named, or one cannot be read or has no metrics.
+    """
+    if not runs:
+        raise InputError("name a run whose training is to be drawn")
+    runs = [run if isinstance(run, Run) else Run(run) for run in runs]
+    learned = [read(run, name, line_style(i)) for i, (run, name) in enumerate(zip(runs, names_of(runs)))]
+    with drawing([run.label for run in learned], 9, 6.5) as figure:
+        panels = figure.subplots(2, 2, sharex=True)
+        for axes, (title, columns) in zip(panels.flat, PANELS.items()):
+            draw_panel(axes, title, columns, learned)
+        for axes in panels[-1]:
+            axes.set_xlabel("epoch")
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        name_lines(figure, [Line2D([], [], **run.style, linewidth=THICK, label=run.label) for run in learned])
+        meant = [Line2D([], [], color="0.3", **style, label=label) for label, style in MEANING.items()]
+        figure.legend(handles=meant, loc="outside lower center", ncols=len(meant))
+    return figure
+
+
+def read(run, name, style):
+    """What a run has `Learned`."""
+    rows, monitor = run.metrics(), run.config.monitor
+    if not rows:
+        raise InputError(f"{run.path}: no metrics: no epoch has ended yet, or they were left out of an export")
+    best = best_row(rows, monitor)
+    so_far = "" if run.summary() else " so far"
+    label = f"{name}: best epoch {best['epoch']:.0f} of {len(rows)}{so_far}, {monitor} {best[monitor]:.4f}"
+    return Learned(rows, best, label, style)
+
+
+def names_of(runs):
+    """What to call each of several runs: its folder, with the way there where two have the same."""
+    names = [run.path.resolve().name for run in runs]
+    return [name if names.count(name) == 1 else str(run.path) for run, name in zip(runs, names)]
+
+
+def draw_panel(axes, title, columns, learned):
+    """Draws some columns of all runs' metrics."""
+    axes.set_title(title)
+    for run in learned:
+        for column, width in columns.items():
+            draw(axes, run, column, width)
+    if not axes.lines:
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "not in metrics.csv", transform=axes.transAxes, ha="center")
+
+
+def draw(axes, run, column, width):
+    """Draws one column of a run's metrics, if it is there; of validation, the best epoch too."""
+    points = [(row["epoch"], row[column]) for row in run.rows if column in row]
+    if points:
+        alone = {"marker": "."} if len(points) == 1 else {}
+        axes.plot(*zip(*points), **run.style, linewidth=width, **alone)
+    if width == THICK and column in run.best:
+        axes.plot(run.best["epoch"], run.best[column], color=run.style["color"], **BEST)
