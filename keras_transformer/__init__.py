@@ -38,6 +38,7 @@ _MODULES = {
     "training.trainer": ["train"],
     "visualize.attention": ["plot_attention"],
     "visualize.attention_html": ["attention_html"],
+    "visualize.model": ["plot_model_shape"],
     "visualize.position": ["plot_position_encoding"],
     "visualize.schedule": ["plot_schedule"],
     "visualize.training": ["plot_training"],

@@ -151,13 +151,8 @@ class Run:
 
     def build_model(self):
         """A model of the run's sizes with new weights."""
-        config = self.config
-        sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
         own = self.target_tokenizer is not self.tokenizer
-        return transformer(
-            self.tokenizer.vocab_size, *sizes, tie_embeddings=config.tie_embeddings,
-            target_vocab_size=self.target_tokenizer.vocab_size if own else None,
-        )  # fmt: skip
+        return build_model(self.config, self.tokenizer.vocab_size, self.target_tokenizer.vocab_size if own else None)
 
     def load_model(self):
         """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""
@@ -250,6 +245,12 @@ class Run:
         if not path.is_file():
             raise InputError(f"{path}: missing; {otherwise}")
         return path
+
+
+def build_model(config, vocab_size, target_vocab_size=None):
+    """A model of a `Config`'s sizes with new weights, for as many token ids; the answers' own, if they have them."""
+    sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
+    return transformer(vocab_size, *sizes, target_vocab_size=target_vocab_size, tie_embeddings=config.tie_embeddings)
 
 
 def write_about(path, about):
