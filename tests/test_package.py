@@ -30,7 +30,9 @@ try:
     assert keras_transformer.apps.cli.main({arguments}) == 0
 except SystemExit as end:
     assert end.code == 0
-heavy = {{"tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit", "requests"}} & set(sys.modules)
+heavy = {{
+    "tensorflow", "keras", "numpy", "pandas", "sentencepiece", "prompt_toolkit", "requests", "matplotlib",
+}} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

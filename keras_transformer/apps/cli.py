@@ -14,6 +14,7 @@ from keras_transformer.apps.data import add_data
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.info import add_info
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
+from keras_transformer.apps.plot import add_plot
 from keras_transformer.apps.serve import add_serve
 from keras_transformer.apps.strategy import (
     add_strategy_options,
@@ -74,6 +75,7 @@ def parser():
     add_serve(commands)
     add_info(commands)
     add_presets(commands)
+    add_plot(commands)
     top.epilog = f"An example of each; COMMAND --help tells more:\n{examples_of(commands)}"
     return top
 
