@@ -179,10 +179,8 @@ rows = []
 for num_heads in [1, 2, 4, 8]:
     layer = MultiHeadAttention(d_model=512, num_heads=num_heads)
     layer.build({"query": (None, None, 512), "key": (None, None, 512), "value": (None, None, 512)})
-    rows.append((num_heads, 512 // num_heads, layer.count_params()))
-pd.DataFrame(rows, columns=["heads", "width of a head (d_k)", "parameters"]).style.hide(axis="index").format(
-    thousands=","
-)
+    rows.append((num_heads, 512 // num_heads, f"{layer.count_params():,}"))
+pd.DataFrame(rows, columns=["heads", "width of a head (d_k)", "parameters"]).set_index("heads")
 
 # %%
 x = tokens
@@ -206,8 +204,8 @@ np.asarray(cache["weights"])[0].round(2)
 
 # %%
 DEPTH, WIDTH = 12, 64
-padding_mask = np.zeros((1, 1, 1, 10), "float32")
-start = np.random.default_rng(0).normal(size=(1, 10, WIDTH)).astype("float32")
+padding_mask = keras.ops.zeros((1, 1, 1, 10))
+start = keras.random.normal((1, 10, WIDTH), seed=0)
 
 
 def sizes(normalized):
@@ -271,7 +269,7 @@ table_3 = [
     ("big", PRESETS["big"], 213),
 ]
 rows = [(name, paper, count_parameters(config) / 1e6) for name, config, paper in table_3]
-pd.DataFrame(rows, columns=["model", "paper, millions", "here, millions"]).style.hide(axis="index").format(precision=1)
+pd.DataFrame(rows, columns=["model", "paper, millions", "here, millions"]).set_index("model").round(1)
 
 # %% [markdown] lang="en"
 # Within a few percent; the rest is the exact vocabulary, which the paper does not give. Where are they? In the base model:

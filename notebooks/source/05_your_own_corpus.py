@@ -38,6 +38,8 @@ if importlib.util.find_spec("keras_transformer") is None:  # On a hosted machine
     importlib.invalidate_caches()
 
 # %%
+import contextlib
+import io
 import itertools
 import json
 
@@ -125,7 +127,7 @@ load_pairs("library.csv").sample(5, random_state=0)
 
 # %%
 config = Config(
-    vocab_size=300,
+    vocab_size=420,
     num_layers=2,
     d_model=64,
     num_heads=4,
@@ -136,7 +138,9 @@ config = Config(
     warmup_steps=150,
     max_length=40,
 )
-summary = train("library.csv", "runs/library", config)
+with contextlib.redirect_stdout(io.StringIO()) as said:  # A line for each epoch, and more.
+    summary = train("library.csv", "runs/library", config)
+print(said.getvalue().splitlines()[0])
 summary
 
 # %%
@@ -173,6 +177,7 @@ pd.DataFrame({"question": questions, "answer": bot.replies(questions)})
 # 답과 같아야만 남깁니다.
 
 # %%
+tf.get_logger().setLevel("WARNING")  # Keras names its temporary files otherwise.
 about = export_saved_model("runs/library", "exported", max_length=30)
 print(json.dumps(about["verified"]), f"{sum(file['bytes'] for file in about['files'].values()) / 1e6:.1f} MB")
 
