@@ -1,7 +1,7 @@
 # %% [markdown] lang="en"
 # # 3. Train a Korean chatbot
 #
-# **English** · [한국어](03_train_a_korean_chatbot.ko.ipynb) · about two minutes on 2 CPU cores
+# **English** · [한국어](03_train_a_korean_chatbot.ko.ipynb) · about three minutes on 2 CPU cores
 #
 # What you will learn:
 #
@@ -16,7 +16,7 @@
 # %% [markdown] lang="ko"
 # # 3. 한국어 챗봇 학습하기
 #
-# [English](03_train_a_korean_chatbot.ipynb) · **한국어** · CPU 코어 2개로 2분쯤 걸립니다
+# [English](03_train_a_korean_chatbot.ipynb) · **한국어** · CPU 코어 2개로 3분쯤 걸립니다
 #
 # 이 노트북에서 배우는 것:
 #
@@ -111,7 +111,7 @@ pd.DataFrame([tokenizer.pieces(sentence), tokenizer.encode(sentence)], ["piece",
 # 한 토큰 늦게 읽으며, 자리마다 다음 토큰을 맞혀야 합니다.
 
 # %%
-BATCH_SIZE, MAX_LENGTH = 64, 40
+BATCH_SIZE, MAX_LENGTH = 64, 64
 train_data, validation_data = (
     make_dataset(parts[name], tokenizer, BATCH_SIZE, MAX_LENGTH, shuffle=name == "train", packed=True)
     for name in ("train", "validation")
@@ -125,13 +125,13 @@ for name, ids in [("dec_inputs", inputs["dec_inputs"]), ("targets", targets)]:
 # %% [markdown] lang="en"
 # ## Model and learning rate
 #
-# Half the tutorial's width, so that it takes two minutes. The learning rate rises for 1,000 steps, then falls as $1/\sqrt{step}$
+# Half the tutorial's width, so that it takes three minutes. The learning rate rises for 1,000 steps, then falls as $1/\sqrt{step}$
 # (section 5.3); without the rise, the first large steps spoil the weights.
 
 # %% [markdown] lang="ko"
 # ## 모델과 학습률
 #
-# 2분 만에 끝나도록 너비를 튜토리얼의 절반으로 줄였습니다. 학습률은 1,000스텝 동안 올라간 다음 $1/\sqrt{step}$로 내려갑니다
+# 3분 만에 끝나도록 너비를 튜토리얼의 절반으로 줄였습니다. 학습률은 1,000스텝 동안 올라간 다음 $1/\sqrt{step}$로 내려갑니다
 # (5.3절). 올라가는 구간이 없으면 처음의 큰 걸음이 가중치를 망칩니다.
 
 # %%
@@ -183,9 +183,10 @@ for ax, name, unit in [(axes[0], "loss", "loss, nats a token"), (axes[1], "accur
 # %% [markdown] lang="en"
 # ## Reading the curves
 #
-# The training loss falls to the end. The validation loss turns at the epoch marked: from there on the model learns the answers of the
-# training part by heart, and gets more and more sure of them where they are wrong. That is **overfitting**. The validation *accuracy*
-# may go on creeping up: the likeliest token is right a little more often, but the model is much too sure when it is not.
+# The training loss falls to the end. The validation loss falls more and more slowly, and after the epoch marked no further: from about there on
+# the model learns the answers of the training part by heart, and gets more and more sure of them where they are wrong. That is
+# **overfitting**. The gap between the two lines is its measure. The validation *accuracy* may go on creeping up: the likeliest token is right a
+# little more often, but the model is much too sure when it is not.
 #
 # Measured on training data alone, every epoch looks like an improvement. That is why `keras-transformer train` always keeps validation
 # pairs back, and keeps the best weights, not the last.
@@ -193,9 +194,9 @@ for ax, name, unit in [(axes[0], "loss", "loss, nats a token"), (axes[1], "accur
 # %% [markdown] lang="ko"
 # ## 곡선 읽기
 #
-# 학습 손실은 끝까지 내려갑니다. 검증 손실은 표시된 에포크에서 방향을 바꿉니다. 거기서부터 모델은 학습용 답을 외우고, 틀린 답에도
-# 점점 더 자신만만해집니다. 이것이 **과적합**입니다. 검증 *정확도*는 조금씩 더 오를 수도 있습니다. 가장 그럴듯한 토큰이 맞는 일은
-# 조금 늘지만, 틀릴 때 지나치게 확신하기 때문입니다.
+# 학습 손실은 끝까지 내려갑니다. 검증 손실은 점점 천천히 내려가다가 표시된 에포크부터는 더 내려가지 않습니다. 그 무렵부터 모델은 학습용 답을
+# 외우고, 틀린 답에도 점점 더 자신만만해집니다. 이것이 **과적합**이고, 두 선 사이의 틈이 그 크기입니다. 검증 *정확도*는 조금씩 더 오를 수도
+# 있습니다. 가장 그럴듯한 토큰이 맞는 일은 조금 늘지만, 틀릴 때 지나치게 확신하기 때문입니다.
 #
 # 학습 데이터로만 재면 모든 에포크가 나아지는 것처럼 보입니다. 그래서 `keras-transformer train`은 언제나 검증용 쌍을 따로 두고,
 # 마지막 가중치가 아니라 가장 좋은 가중치를 남깁니다.
