@@ -173,12 +173,10 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for ax, name, unit in [(axes[0], "loss", "loss, nats a token"), (axes[1], "accuracy", "share of tokens")]:
     ax.plot(curves[name], "o-", label="training")
     ax.plot(curves[f"val_{name}"], "s--", label="validation")
-    ax.axvline(best, color="0.7", zorder=0)
-    ax.annotate(
-        f"best epoch: {best}", (best, ax.get_ylim()[1]), xytext=(4, -12), textcoords="offset points", color="0.4"
-    )
+    ax.axvline(best, color="0.7", zorder=0, label=f"best epoch: {best}")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="epoch", ylabel=unit, title=name)
-    ax.legend(loc="center right")
+    ax.legend()
 
 # %% [markdown] lang="en"
 # ## Reading the curves
