@@ -65,6 +65,7 @@ def test_tokens_are_no_formulas(make_attended):
 def test_no_text_touches_another(make_attended):
     long = ("<start>", *["트랜스포머가", "attention", "뭐야", "?"] * 7, "<end>")
     figure = plot_attention(make_attended(question=long, answer=long[1:]), heads=[1, 2])
+    figure.draw_without_rendering()
     texts = [*figure.texts, *itertools.chain(*(panel.findobj(Text) for panel in panels_of(figure)))]
     boxes = [text.get_window_extent() for text in texts if text.get_text() and text.get_visible()]
     assert len(boxes) > 3 * len(long)  # The tokens of the rows once, those of the columns under both heads.
@@ -76,6 +77,7 @@ def test_no_text_touches_another(make_attended):
 def test_long_tokens_leave_room_for_the_cells(make_attended):
     word = "Donaudampfschifffahrtsgesellschaft"
     figure = plot_attention(make_attended(question=("<start>", word), answer=(word, "<end>")), heads=[1])
+    figure.draw_without_rendering()
     [panel] = panels_of(figure)
     width, height = panel.get_window_extent().size / figure.dpi
     assert width / 2 > 0.2 and height / 2 > 0.2  # Inches.
