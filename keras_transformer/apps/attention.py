@@ -71,13 +71,13 @@ def check_question(question):
 
 def check_output(path, options):
     """Raises `InputError` if the file cannot be made, or not as the options want it."""
-    if path.suffix.lower() != PAGE:
-        if path.suffix.lower() not in picture.ENDINGS:
-            raise InputError(f"{path}: name a file that ends in {', '.join((PAGE, *picture.ENDINGS))}")
+    ending = path.suffix.lower()
+    if ending in picture.ENDINGS:
         picture.check(path)
         return
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}")
+    if ending != PAGE:
+        raise InputError(f"{path}: name a file that ends in {', '.join((PAGE, *picture.ENDINGS))}")
+    picture.check_place(path)
     for name in OF_PICTURES:
         if getattr(options, name) is not None:
             raise InputError(f"--{name} is an option of pictures; a page shows every kind, layer and head")

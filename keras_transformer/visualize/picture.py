@@ -21,15 +21,20 @@ def check(path):
     path = pathlib.Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: a picture ends in {', '.join(ENDINGS)}: name such a file")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder: name a file")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}")
+    check_place(path)
     try:
         importlib.import_module("matplotlib")
     except ImportError as error:
         what = f"pictures need the package {error.name}, which is missing"
         raise InputError(f"{what}: pip install 'keras-transformer[visualize]'") from error
+
+
+def check_place(path):
+    """Raises `InputError` if no file can be at a `pathlib.Path`: it is a folder, or its own folder is missing."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder: name a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}")
 
 
 def save(figure, path):

@@ -54,6 +54,7 @@ def test_a_page_needs_no_matplotlib(call, tmp_path, monkeypatch):
         ("안녕", ["attention"], "attention: name a file that ends in .html, .png, .svg, .pdf"),
         ("안녕", ["none/a.png"], "none/a.png: there is no folder none"),
         ("안녕", ["none/a.html"], "none/a.html: there is no folder none"),
+        ("안녕", [".html"], ".html: name a file that ends in .html, .png, .svg, .pdf"),
         (
             "안녕", ["a.html", "--head", "1"],
             "--head is an option of pictures; a page shows every kind, layer and head",
