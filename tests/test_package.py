@@ -21,6 +21,23 @@ def test_star_import_gives_the_tutorials_names():
     } <= set(namespace)  # fmt: skip
 
 
+def test_all_names_are_there_without_matplotlib_and_pictures_say_what_they_need():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from keras_transformer import *
+from keras_transformer import InputError
+for draw in (lambda: plot_position_encoding(), lambda: plot_schedule(CustomSchedule(64), 10)):
+    try:
+        draw()
+    except InputError as error:
+        assert str(error).endswith("pip install 'keras-transformer[visualize]'"), error
+    else:
+        raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["presets"], ["data", "list", "--json"]])
 def test_importing_the_package_and_asking_what_there_is_load_nothing_heavy(arguments):
     code = f"""

@@ -2,11 +2,16 @@
 
 import contextlib
 
-from matplotlib import style
-from matplotlib.figure import Figure
+from keras_transformer.visualize.picture import image, missing
 
-from keras_transformer.visualize.fonts import fonts_for
-from keras_transformer.visualize.picture import image
+try:
+    from matplotlib import style
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from keras_transformer.visualize.fonts import fonts_for
+except ImportError as error:
+    raise missing(error) from error
 
 COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#000000", "#56B4E9")
 """Those of Okabe and Ito, which colour-blind eyes tell apart, less the yellow, which white paper swallows; neighbours
@@ -25,6 +30,11 @@ QUIET = {
 def line_style(i):
     """How the i-th of several lines is drawn, so that it is no other's."""
     return {"color": COLOURS[i % len(COLOURS)], "linestyle": LINES[i % len(LINES)]}
+
+
+def sample(label, **style):
+    """A line for a legend that no axes hold."""
+    return Line2D([], [], label=label, **style)
 
 
 def name_lines(figure, lines):

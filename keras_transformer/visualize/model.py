@@ -3,8 +3,6 @@
 import numpy as np
 
 from keras_transformer.visualize.blocks import shape_of
-from keras_transformer.visualize.figure import drawing
-from keras_transformer.visualize.sheet import Sheet
 
 COLOURS = {
     "embedding": "#fde0e1", "attention": "#ffe2bb", "cross_attention": "#ffe2bb", "norm": "#f2f4c1",
@@ -37,6 +35,9 @@ def plot_model_shape(model):
     Raises:
         ValueError: If the model was not made by `transformer()`.
     """
+    from keras_transformer.visualize.figure import drawing
+    from keras_transformer.visualize.sheet import Sheet
+
     shape = shape_of(model)
     with drawing([], 9.4, 9.3, layout=None) as figure:
         sheet = Sheet(figure)

@@ -25,8 +25,13 @@ def check(path):
     try:
         importlib.import_module("matplotlib")
     except ImportError as error:
-        what = f"pictures need the package {error.name}, which is missing"
-        raise InputError(f"{what}: pip install 'keras-transformer[visualize]'") from error
+        raise missing(error) from error
+
+
+def missing(error):
+    """The `InputError` that says which package an `ImportError` is about, and how to get it."""
+    what = f"pictures need the package {error.name}, which is missing"
+    return InputError(f"{what}: pip install 'keras-transformer[visualize]'")
 
 
 def check_place(path):

@@ -6,7 +6,6 @@ from keras import ops
 
 from keras_transformer.config import check_number
 from keras_transformer.layers.position import PositionalEncoding
-from keras_transformer.visualize.figure import drawing
 
 FORMULA = (
     r"$PE_{(pos,\,2i)} = \sin(pos / 10000^{2i/d_{model}})$"
@@ -28,6 +27,8 @@ def plot_position_encoding(position=50, d_model=128):
     Raises:
         InputError: If one of them is no number of at least 1.
     """
+    from keras_transformer.visualize.figure import drawing
+
     for name, value in (("position", position), ("d_model", d_model)):
         check_number(name, value, int, 1, math.inf)
     table = ops.convert_to_numpy(PositionalEncoding(position, d_model).pos_encoding[0])

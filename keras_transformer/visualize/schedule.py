@@ -7,7 +7,6 @@ from keras import ops
 
 from keras_transformer.config import check_number
 from keras_transformer.training.schedule import CustomSchedule
-from keras_transformer.visualize.figure import drawing, line_style, name_lines
 
 POINTS = 400  # Of a curve, at most.
 FORMULA = (
@@ -29,6 +28,8 @@ def plot_schedule(schedules, steps):
     Raises:
         InputError: If steps is no number of at least 1.
     """
+    from keras_transformer.visualize.figure import drawing, line_style, name_lines
+
     check_number("steps", steps, int, 1, math.inf)
     schedules = schedules if isinstance(schedules, dict) else {settings_of(schedules): schedules}
     with drawing(schedules, 8, 4 + 0.2 * len(schedules)) as figure:

@@ -2,12 +2,9 @@
 
 import dataclasses
 
-from matplotlib.lines import Line2D
-
 from keras_transformer.errors import InputError
 from keras_transformer.run import Run
 from keras_transformer.training.callbacks import best_row
-from keras_transformer.visualize.figure import drawing, line_style, name_lines
 
 THIN, THICK = 0.9, 2.0
 PANELS = {
@@ -55,6 +52,8 @@ def plot_training(*runs):
     Raises:
         InputError: If no run is named, or one cannot be read or has no metrics.
     """
+    from keras_transformer.visualize.figure import drawing, line_style, name_lines, sample
+
     if not runs:
         raise InputError("name a run whose training is to be drawn")
     runs = [run if isinstance(run, Run) else Run(run) for run in runs]
@@ -66,8 +65,8 @@ def plot_training(*runs):
         for axes in panels[-1]:
             axes.set_xlabel("epoch")
             axes.xaxis.get_major_locator().set_params(integer=True)
-        name_lines(figure, [Line2D([], [], **run.style, linewidth=THICK, label=run.label) for run in learned])
-        meant = [Line2D([], [], color="0.3", **style, label=label) for label, style in MEANING.items()]
+        name_lines(figure, [sample(run.label, linewidth=THICK, **run.style) for run in learned])
+        meant = [sample(label, color="0.3", **style) for label, style in MEANING.items()]
         figure.legend(handles=meant, loc="outside lower center", ncols=len(meant))
     return figure
 
