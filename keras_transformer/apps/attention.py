@@ -2,7 +2,7 @@
 
 import pathlib
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command, check_utf8, import_tensorflow_quietly
 from keras_transformer.apps.strategy import (
     add_strategy_options,
     answers_wanted,
@@ -44,7 +44,7 @@ def add_attention(commands):
 def run_attention(options):
     """Writes the file, and prints the answer."""
     check_strategy_options(options)
-    check_question(options.question)
+    check_utf8("the question", options.question)
     path = pathlib.Path(options.output)
     check_output(path, options)
     import_tensorflow_quietly()
@@ -59,14 +59,6 @@ def run_attention(options):
     for answer, score in attended.answers:
         print(in_words(answer, score, options))
     return 0
-
-
-def check_question(question):
-    """Raises `InputError` for what a terminal of another encoding sends."""
-    try:
-        question.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError("the question is not UTF-8") from error
 
 
 def check_output(path, options):

@@ -9,7 +9,7 @@ import warnings
 
 from keras_transformer import __version__
 from keras_transformer.apps.attention import add_attention
-from keras_transformer.apps.command import add_command, examples_of, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command, check_utf8, examples_of, import_tensorflow_quietly
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.info import add_info
@@ -219,6 +219,8 @@ def print_answers(question, answers, options):
 
 def run_tokenize(options):
     """Prints pieces and ids."""
+    for number, text in enumerate(options.texts, 1):
+        check_utf8(f"text {number}", text)
     import_tensorflow_quietly()
     from keras_transformer.apps.tokenize import tokenize_texts
     from keras_transformer.run import Run

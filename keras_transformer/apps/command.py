@@ -3,6 +3,8 @@
 import argparse
 import os
 
+from keras_transformer.errors import InputError
+
 EXAMPLE = "Example:  "
 
 
@@ -19,6 +21,14 @@ def add_command(commands, name, command, what, example):
 def examples_of(commands):
     """A line with the example of each sub-command, in their order."""
     return "\n".join(f"  {sub.epilog.removeprefix(EXAMPLE)}" for sub in commands.choices.values())
+
+
+def check_utf8(what, text):
+    """Raises `InputError` for an argument as a terminal of another encoding sends it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{what} is not UTF-8") from error
 
 
 def import_tensorflow_quietly():

@@ -315,6 +315,12 @@ def test_the_front_door_has_an_example_of_each_command_in_the_order_of_use():
         assert callable(top.parse_args(words).command)
 
 
+def test_tokenize_names_an_argument_that_is_not_utf_8():
+    process = call("tokenize", "nowhere", "a", os.fsdecode(b"\xff"))
+    assert process.returncode == 2
+    assert "text 2 is not UTF-8" in one_error_line(process)
+
+
 def test_tokenize_shows_pieces_and_ids_and_names_what_is_unknown(small_run):
     process = call("tokenize", small_run, "안녕 漢")
     pieces, ids = (line.split("\t") for line in process.stdout.decode().splitlines())
