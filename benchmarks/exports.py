@@ -62,7 +62,7 @@ def measure(answers, bot, questions):
     """Compares a format with the run.
 
     Args:
-        answers: The format's function of a list of questions.
+        answers: What `reopen` of the format returned.
         bot: The run's `Chatbot`.
         questions: The questions.
 
@@ -70,7 +70,8 @@ def measure(answers, bot, questions):
         How many answers are equal; and for batches of 1 and of `BATCH` the milliseconds of an answer of the format, and
         their ratios to the run's, a value for each round.
     """
-    equal = sum(a == b for a, b in zip(ask(answers, questions, BATCH), bot.replies(questions), strict=True))
+    found = [answer for answer, _ in ask(answers, questions, BATCH)]
+    equal = sum(a == b for a, b in zip(found, bot.replies(questions), strict=True))
     found = []
     for size, asked in ((1, questions[:BATCH]), (BATCH, questions[: 4 * BATCH])):
         for function in (answers, bot.replies):

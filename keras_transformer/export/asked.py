@@ -22,12 +22,12 @@ class Exported:
     def __init__(self, folder):
         about = read_about(folder)
         self.max_length = about["options"].get("max_length") or about["run"]["config"]["max_length"] - 1
-        self.replies = module_of(about["kind"]).reopen(pathlib.Path(folder))
+        self.answers = module_of(about["kind"]).reopen(pathlib.Path(folder))
 
     def n_best(self, questions, num_return=1, strategy=None):
-        """A list for each question, of one pair: its answer, and None where a chatbot tells the log-probability."""
-        return [[(answer, None)] for answer in self.replies(questions)]
+        """A list for each question, of one pair: its answer, and the summed log-probability in nats."""
+        return [[found] for found in self.answers(questions)]
 
     def stream(self, question, strategy=None):
         """The answer to a question, in one piece; none to a blank one."""
-        yield from filter(None, self.replies([question]))
+        yield from (answer for answer, _ in self.answers([question]) if answer)

@@ -59,8 +59,8 @@ def write(run, model, folder, quantization="float32"):
 
 
 def reopen(folder):
-    """The function that the folder's answer.py has: from a list of questions to a list of answers."""
-    return import_answer().Bot(folder).replies
+    """The function that the folder's answer.py has: from questions to pairs of an answer and its score."""
+    return import_answer().Bot(folder).answers
 
 
 def import_answer():

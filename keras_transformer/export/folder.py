@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import importlib.metadata
 import json
+import math
 import os
 import pathlib
 import platform
@@ -25,6 +26,7 @@ QUESTIONS = (
 
 MADE_UP, PIECES = 8, 6
 LEAST_EQUAL = 0.5  # Of the answers, where rounded weights may change some.
+SCORES_DIFFER = 1e-2  # At most, relatively or in nats. Programs on a CPU differ by a tenth of it; GPUs round products.
 
 
 @contextlib.contextmanager
@@ -71,9 +73,9 @@ def verified(found, expected, exact):
     """Compares the answers of an export with those of its run.
 
     Args:
-        found: Answers, a list of texts.
+        found: Answers, a list of pairs of text and score.
         expected: The run's answers to the same questions.
-        exact: Whether every answer must be equal; otherwise `LEAST_EQUAL` of them.
+        exact: Whether every answer must be equal and have the run's score; otherwise `LEAST_EQUAL` of them be equal.
 
     Returns:
         What `export.json` says of it, a dictionary.
@@ -81,12 +83,20 @@ def verified(found, expected, exact):
     Raises:
         InputError: If too few are equal.
     """
-    equal = sum(a == b for a, b in zip(found, expected, strict=True))
+    equal = sum(is_same(*pair, exact) for pair in zip(found, expected, strict=True))
     if equal < (len(expected) if exact else LEAST_EQUAL * len(expected)):
+        compared = "answers, with their scores," if exact else "answers"
         raise InputError(
-            f"the export is not kept: only {equal} of {len(expected)} answers through it were the run's own"
+            f"the export is not kept: only {equal} of {len(expected)} {compared} through it were the run's own"
         )
     return {"questions": len(expected), "equal": equal}
+
+
+def is_same(found, expected, exact):
+    """Whether two answers are equal; with `exact`, their scores as well."""
+    (answer, score), (own, own_score) = found, expected
+    alike = math.isclose(score, own_score, rel_tol=SCORES_DIFFER, abs_tol=SCORES_DIFFER)
+    return answer == own and (alike or not exact)
 
 
 def about_export(run, folder, kind, options, checked):

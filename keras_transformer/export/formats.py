@@ -65,13 +65,13 @@ def export_run(run_dir, path, **options):
 
 
 def check(run, model, answers, options):
-    """Compares the answers of a written folder, which `answers` gives, with the run's own."""
+    """Compares the answers and scores of a written folder, which `answers` gives, with the run's own."""
     config = run.config
     bot = Chatbot(model, run.tokenizer, config.max_length, run.target_tokenizer, config.turns)
     questions = questions_of(run.tokenizer)
     decoding = {name: options[name] for name in ("strategy", "max_length", *RULES) if name in options}
     exact = options.get("quantization", EXACT) == EXACT
-    return verified(answers(questions), bot.replies(questions, **decoding), exact)
+    return verified(answers(questions), [found for [found] in bot.n_best(questions, 1, **decoding)], exact)
 
 
 RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")

@@ -60,12 +60,12 @@ def write(run, model, folder, quantization="float32"):
 
 
 def reopen(folder):
-    """The function that the folder's own program is: from a list of questions to a list of answers."""
+    """The function that the folder's own program is: from questions to pairs of an answer and its score."""
     answerer = runpy.run_path(str(Path(folder) / PROGRAM))["Answerer"]
     with warnings.catch_warnings():
         # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
         warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
-        return answerer(Path(folder)).replies
+        return answerer(Path(folder)).answers
 
 
 def converted(run, model, quantization):

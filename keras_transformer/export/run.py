@@ -37,5 +37,6 @@ def write(run, model, folder, quantization="float32"):
 
 
 def reopen(folder):
-    """The function that the folder's chatbot is: from a list of questions to a list of answers."""
-    return Chatbot.load(folder).replies
+    """The function that the folder's chatbot is: from questions to pairs of an answer and its score."""
+    bot = Chatbot.load(folder)
+    return lambda questions: [found for [found] in bot.n_best(questions, 1)]

@@ -62,13 +62,13 @@ def write(
 
 
 def reopen(folder):
-    """The function that a SavedModel is: from a list of questions to a list of answers."""
+    """The function that a SavedModel is: from questions to pairs of an answer and its score."""
     served = tf.saved_model.load(str(folder)).signatures["serving_default"]
 
     def answers(questions):
-        return [
-            answer.decode("utf-8") for answer in served(questions=tf.constant(questions, tf.string))["answers"].numpy()
-        ]
+        found = served(questions=tf.constant(questions, tf.string))
+        texts = (answer.decode("utf-8") for answer in found["answers"].numpy())
+        return list(zip(texts, found["scores"].numpy().tolist()))
 
     answers.served = served  # Whose variables live no longer than it.
     return answers

@@ -114,9 +114,7 @@ class Answer(Message):
     """An answer."""
 
     answer: str
-    score: float | None = Field(
-        None, description="Its log-probability in nats, summed over its tokens; missing from an exported model."
-    )
+    score: float = Field(description="Its log-probability in nats, summed over its tokens.")
 
 
 class Attention(Message):

@@ -73,9 +73,9 @@ class Rows(Message):
         """The questions."""
         return [plain(one.questions if isinstance(one, Row) else one) for one in self.instances]
 
-    def answered(self, rows):
-        """The response with the answers."""
-        return {"predictions": rows}
+    def answered(self, found):
+        """The response with the answers, pairs of text and score."""
+        return {"predictions": [{"answers": answer, "scores": score} for answer, score in found]}
 
 
 class Columns(Message):
@@ -90,9 +90,9 @@ class Columns(Message):
         """The questions."""
         return [plain(text) for text in (self.inputs.questions if isinstance(self.inputs, Column) else self.inputs)]
 
-    def answered(self, rows):
-        """The response with the answers."""
-        return {"outputs": {name: [row[name] for row in rows] for name in rows[0]}}
+    def answered(self, found):
+        """The response with the answers, pairs of text and score."""
+        return {"outputs": {"answers": [answer for answer, _ in found], "scores": [score for _, score in found]}}
 
 
 PredictRequest = Annotated[
@@ -110,7 +110,7 @@ class Prediction(Message):
     """An answer by the names of the model's outputs."""
 
     answers: str
-    scores: float | None = None
+    scores: float
 
 
 class Predictions(Message):
@@ -119,10 +119,17 @@ class Predictions(Message):
     predictions: list[Prediction]
 
 
+class Found(Message):
+    """All answers by the names of the model's outputs."""
+
+    answers: list[str]
+    scores: list[float]
+
+
 class Outputs(Message):
     """Answers by columns."""
 
-    outputs: dict[Literal["answers", "scores"], list[str] | list[float]]
+    outputs: Found
 
 
 class Status(Message):
@@ -169,16 +176,10 @@ def add_tf_serving(app, name, batcher):
 
     async def predict(request: PredictRequest) -> Predictions | Outputs:
         found = await batcher.answers(request.asked(), Settings())
-        return request.answered([row_of(*answers[0]) for answers, _ in found])
+        return request.answered([answers[0] for answers, _ in found])
 
     for version in ("", f"/versions/{VERSION}"):
         path = f"/v1/models/{name}{version}"
         about = "The state of the model" if not version else "The state of a version"
         app.get(path, summary=about, **described)(status)
-        predicted = {"summary": "Answers by rows or columns", "response_model_exclude_none": True, **described}
-        app.post(f"{path}:predict", **predicted)(predict)
-
-
-def row_of(answer, score):
-    """An answer by the names of the model's outputs; without its score where that is not told."""
-    return {"answers": answer} if score is None else {"answers": answer, "scores": score}
+        app.post(f"{path}:predict", summary="Answers by rows or columns", **described)(predict)

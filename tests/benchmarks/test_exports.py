@@ -27,7 +27,7 @@ def test_answers_that_are_not_the_runs_are_counted(small_run):
     bot = Chatbot.load(small_run)
 
     def answers(questions):
-        return ["틀림" if question == "hello" else bot.reply(question) for question in questions]
+        return [("틀림" if question == "hello" else bot.reply(question), 0.0) for question in questions]
 
     equal, *times = exports.measure(answers, bot, ["hello", "bye", "잘 자"] * 11)
     assert equal == 22

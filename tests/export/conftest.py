@@ -2,6 +2,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 CONSTRAINTS = pathlib.Path(__file__).parents[2] / "constraints.txt"
@@ -23,6 +24,19 @@ def bot(small_run):
     from keras_transformer import Chatbot
 
     return Chatbot.load(small_run)
+
+
+@pytest.fixture(scope="session")
+def assert_answers_as():
+    """A function that asserts that a reopened export answers as a chatbot does, by scores that are as good as equal."""
+
+    def compare(answers, bot, questions, **settings):
+        found, expected = answers(questions), [one for [one] in bot.n_best(questions, 1, **settings)]
+        assert [answer for answer, _ in found] == [answer for answer, _ in expected]
+        np.testing.assert_allclose([score for _, score in found], [score for _, score in expected], 1e-3, 1e-4)
+        assert all(isinstance(score, float) for _, score in found)  # And no array, which JSON could not hold.
+
+    return compare
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from keras_transformer.export.asked import Exported
 QUESTIONS = ["안녕하세요", "hello", ""]
 
 
-def test_it_answers_as_its_run(saved_model, bot):
+def test_it_answers_as_its_run(saved_model, bot, assert_answers_as):
     exported = Exported(saved_model)
-    assert exported.n_best(QUESTIONS) == [[(answer, None)] for answer in bot.replies(QUESTIONS)]
+    assert_answers_as(lambda questions: [found for [found] in exported.n_best(questions)], bot, QUESTIONS)
     assert list(exported.stream("hello")) == [bot.reply("hello")]
     assert list(exported.stream("")) == []
     assert exported.max_length == bot.max_length - 1

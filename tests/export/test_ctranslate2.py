@@ -83,9 +83,9 @@ def test_whatever_the_run_answers_and_their_probabilities_are_the_same(kind, tok
     folder = tmp_path / "exported"
     folder.mkdir()
     write(run, model, folder)
-    assert reopen(folder)(QUESTIONS) == bot.replies(QUESTIONS)
-
     exported, tokens = Bot(folder), run.target_tokenizer
+    assert exported.replies(QUESTIONS) == bot.replies(QUESTIONS)
+
     asked = [question for question in QUESTIONS if question.strip()]
     answer = tokens.encode("how are you 한 하루")
     rows = [exported.tokens_of(question) for question in asked]
@@ -99,7 +99,7 @@ def test_an_answer_may_be_empty(tokenizers, tmp_path):
     folder = tmp_path / "exported"
     folder.mkdir()
     write(run, model, folder)
-    assert reopen(folder)(["안녕", "how"]) == ["", ""]
+    assert Bot(folder).replies(["안녕", "how"]) == ["", ""]
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,12 @@ def trained(small_run, tmp_path_factory):
 @pytest.mark.parametrize("quantization", QUANTIZATIONS)
 def test_what_was_learnt_by_heart_survives_every_quantization(quantization, trained):
     folder = trained[1][quantization]
-    assert reopen(folder)(["잘 자!", "hello", "", "고마워"]) == ["좋은 꿈 꾸세요.", "Hi there!", "", "천만에요."]
+    assert Bot(folder).replies(["잘 자!", "hello", "", "고마워"]) == ["좋은 꿈 꾸세요.", "Hi there!", "", "천만에요."]
+
+
+def test_its_scores_are_the_runs_whatever_the_length(trained, assert_answers_as):
+    bot, folders = trained
+    assert_answers_as(reopen(folders["float32"]), bot, [*QUESTIONS, "thank you", "bye~"])
 
 
 def test_rounded_weights_are_smaller(trained):
@@ -131,8 +136,8 @@ def test_without_a_length_penalty_its_beam_search_finds_the_same(tokenizers, tmp
     folder.mkdir()
     write(run, model, folder)
     answers = bot.replies(QUESTIONS, Beam(num_beams=4, length_penalty=0))
-    assert reopen(folder)(QUESTIONS, beam_size=4, length_penalty=0) == answers
-    assert reopen(folder)(QUESTIONS) != answers
+    assert Bot(folder).replies(QUESTIONS, beam_size=4) == answers
+    assert Bot(folder).replies(QUESTIONS) != answers
 
 
 def test_every_white_space_and_composition_is_read_as_in_training(trained):

@@ -50,16 +50,28 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+A, B, C = ("a", -1.0), ("b", -0.5), ("c", -2.0)
+
+
 def test_every_answer_must_be_the_runs_own_where_weights_are_whole():
-    assert verified(["a", "b"], ["a", "b"], exact=True) == {"questions": 2, "equal": 2}
+    assert verified([A, B], [A, B], exact=True) == {"questions": 2, "equal": 2}
     with pytest.raises(InputError, match="only 1 of 2 answers"):
-        verified(["a", "c"], ["a", "b"], exact=True)
+        verified([A, C], [A, B], exact=True)
+
+
+def test_so_must_its_score_as_far_as_floating_point_goes():
+    assert verified([A, ("b", -0.501)], [A, B], exact=True)["equal"] == 2
+    assert verified([("a", -100.1)], [("a", -100.0)], exact=True)["equal"] == 1
+    with pytest.raises(InputError, match="only 1 of 2 answers, with their scores, through it were the run's own"):
+        verified([A, ("b", -0.52)], [A, B], exact=True)
+    with pytest.raises(InputError, match="only 0 of 1 answers"):
+        verified([("a", float("nan"))], [A], exact=True)
 
 
 def test_half_of_the_answers_must_be_where_weights_are_rounded():
-    assert verified(["a", "c"], ["a", "b"], exact=False) == {"questions": 2, "equal": 1}
-    with pytest.raises(InputError, match="only 1 of 3 answers"):
-        verified(["a", "c", "d"], ["a", "b", "e"], exact=False)
+    assert verified([("a", -9.0), C], [A, B], exact=False) == {"questions": 2, "equal": 1}
+    with pytest.raises(InputError, match="only 1 of 3 answers through it"):
+        verified([A, C, ("d", 0.0)], [A, B, ("e", 0.0)], exact=False)
 
 
 def test_the_questions_are_of_the_runs_own_pieces_too(bot):

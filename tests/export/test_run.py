@@ -3,13 +3,14 @@ import json
 import pytest
 
 from keras_transformer import Chatbot, InputError, Run, export_run
+from keras_transformer.export.run import reopen
 
 QUESTIONS = ["안녕하세요", "hello", "고마워", "처음 듣는 말", ""]
 
 
-def test_it_answers_as_the_run_and_holds_nothing_of_its_training(small_run, tmp_path, bot):
+def test_it_answers_as_the_run_and_holds_nothing_of_its_training(small_run, tmp_path, bot, assert_answers_as):
     about = export_run(small_run, tmp_path / "out")
-    assert Chatbot.load(tmp_path / "out").replies(QUESTIONS) == bot.replies(QUESTIONS)
+    assert_answers_as(reopen(tmp_path / "out"), bot, QUESTIONS)
     assert set(about["files"]) == {"config.json", "tokenizer.model", "weights.safetensors", "summary.json"}
     assert about["verified"] == {"questions": 16, "equal": 16}
     assert Run(tmp_path / "out").id == Run(small_run).id

@@ -86,12 +86,12 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
     ],
     ids=str,
 )
-def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, options):
+def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, assert_answers_as, options):
     about = export_saved_model(small_run, tmp_path / "out", **options)
     assert about["options"].keys() == options.keys()
     ask = module.reopen(tmp_path / "out")
     decoding = {name: value for name, value in options.items() if name not in ("tokenizer_ops", "xla", "n_best")}
-    assert ask(QUESTIONS) == bot.replies(QUESTIONS, **decoding)
+    assert_answers_as(ask, bot, QUESTIONS, **decoding)
     several = ask.served if "n_best" not in options else tf.saved_model.load(str(tmp_path / "out")).signatures["n_best"]
     assert several(questions=tf.constant(["hello"]))["scores"].shape[-1] == options.get("n_best", 1)
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_is_said_and_leaves_nothing(small_run, tmp_path, monkeypa
 
 
 def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "reopen", lambda folder: lambda questions: ["틀렸어요"] * len(questions))
+    monkeypatch.setattr(module, "reopen", lambda folder: lambda questions: [("틀렸어요", 0.0)] * len(questions))
     with pytest.raises(InputError, match="the export is not kept: only 0 of 16"):
         export_saved_model(small_run, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

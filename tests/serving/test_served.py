@@ -118,23 +118,23 @@ class Exported:
     max_length = 5
 
     def n_best(self, questions, num_return=1, strategy=None):
-        return [[(question.upper(), None)] for question in questions]
+        return [[(question.upper(), -0.5)] for question in questions]
 
     def stream(self, question, strategy=None):
         yield question.upper()
 
 
-def test_an_export_answers_without_scores_and_in_one_way(start):
+def test_an_export_answers_in_one_way(start):
     server = start(ServedExport(Exported()), batch=2)
     assert ask(server, questions=["가 a", "b"], max_length=7) == [
-        {"question": "가 a", "answers": [{"answer": "가 A"}]},
-        {"question": "b", "answers": [{"answer": "B"}]},
+        {"question": "가 a", "answers": [{"answer": "가 A", "score": -0.5}]},
+        {"question": "b", "answers": [{"answer": "B", "score": -0.5}]},
     ]
     for how in ({"n_best": 2}, {"attention": True}, {"max_length": 2}, {"strategy": {"kind": "beam"}}):
         refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=120)
         assert refused.status_code == 422
         assert "in the way that it was exported for" in refused.json()["error"]["message"]
     predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["a"]}, timeout=120)
-    assert predicted.json() == {"predictions": [{"answers": "A"}]}
+    assert predicted.json() == {"predictions": [{"answers": "A", "scores": -0.5}]}
     predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=120)
-    assert predicted.json() == {"outputs": {"answers": ["A", "B"]}}
+    assert predicted.json() == {"outputs": {"answers": ["A", "B"], "scores": [-0.5, -0.5]}}

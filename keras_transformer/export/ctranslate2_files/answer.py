@@ -33,20 +33,29 @@ class Bot:
         self.translator = ctranslate2.Translator(str(folder))
 
     def replies(self, questions, **settings):
-        """The answers to many questions, in their order, "" to a blank one.
+        """The answers alone that `answers` returns."""
+        return [answer for answer, _ in self.answers(questions, **settings)]
+
+    def answers(self, questions, **settings):
+        """The answers to many questions, in their order, with their scores.
 
         Args:
             questions: Texts; of a model that reads several turns, the lines of one are its turns.
             **settings: Of CTranslate2's `translate_batch`, such as `beam_size`; by default the likeliest token is
                 taken at every step.
+
+        Returns:
+            Pairs of an answer and the summed log-probability of its tokens, in nats, which CTranslate2 divides by their
+            number to the power of `length_penalty`, 0 by default. A blank question has ("", 0.0).
         """
         rows = [self.tokens_of(question) for question in questions if question.strip()]
-        settings = {"beam_size": 1, "max_batch_size": BATCH, **settings}
+        settings = {"beam_size": 1, "length_penalty": 0, "max_batch_size": BATCH, **settings}
         results = self.translator.translate_batch(
-            rows, max_input_length=0, max_decoding_length=self.max_length - 1, min_decoding_length=0, **settings
-        )
-        answers = (self.target_tokenizer.decode(result.hypotheses[0]) for result in results)
-        return [next(answers) if question.strip() else "" for question in questions]
+            rows, max_input_length=0, max_decoding_length=self.max_length - 1, min_decoding_length=0,
+            return_scores=True, **settings,
+        )  # fmt: skip
+        found = ((self.target_tokenizer.decode(result.hypotheses[0]), result.scores[0]) for result in results)
+        return [next(found) if question.strip() else ("", 0.0) for question in questions]
 
     def tokens_of(self, question):
         """What the encoder reads: start, pieces, end; of a longer question as much as it ever read in training."""

@@ -40,17 +40,21 @@ class Answerer:
         self.target_tokenizer = SentencePieceProcessor(model_file=str(own)) if own.exists() else self.tokenizer
         self.model = Interpreter(model_path=str(folder / "model.tflite")).get_signature_runner()
 
-    def replies(self, questions):
-        """The answers to many questions, in their order."""
-        return [self.reply(question) for question in questions]
+    def answers(self, questions):
+        """What `answer` returns for many questions, in their order."""
+        return [self.answer(question) for question in questions]
 
-    def reply(self, question):
-        """The answer to one question, whose lines are turns if the model knows several; "" to a blank one."""
+    def answer(self, question):
+        """The answer to one question, whose lines are turns if the model knows several, and its score.
+
+        The score is the summed log-probability of the answer's tokens, in nats. A blank question has ("", 0.0).
+        """
         if not question.strip():
-            return ""
+            return "", 0.0
         ids = self.ids_of(question)
         inputs = np.array([ids + [0] * (self.max_length - len(ids))], "int32")
-        return self.target_tokenizer.decode(self.model(ids=inputs)["ids"][0].tolist())
+        found = self.model(ids=inputs)
+        return self.target_tokenizer.decode(found["ids"][0].tolist()), float(found["scores"][0])
 
     def ids_of(self, question):
         """What the model reads: start, pieces, end, of a long question as many as it has room for."""
@@ -79,7 +83,7 @@ def main():
     sys.stdout.reconfigure(encoding="utf-8")
     answerer = Answerer(pathlib.Path(__file__).parent)
     for line in sys.stdin:
-        print(answerer.reply(line), flush=True)
+        print(answerer.answer(line)[0], flush=True)
 
 
 if __name__ == "__main__":
