@@ -6,7 +6,6 @@ beside the model hold the tokenizers, and `answer.py` shows what to do with them
 
 import dataclasses
 import runpy
-import shutil
 import warnings
 from pathlib import Path
 
@@ -16,12 +15,11 @@ from keras import ops
 
 from keras_transformer.decoding.generate import Task, make_program
 from keras_transformer.errors import InputError
+from keras_transformer.export.beside import PROGRAM, write_beside
 from keras_transformer.models.stepping import SteppingTransformer
-from keras_transformer.storage import write_json
-from keras_transformer.text.sentence_pieces import SentencePieces
 
 BESIDE = Path(__file__).with_name("litert_files")  # What is the same in every folder.
-MODEL, SETTINGS, PROGRAM = "model.tflite", "settings.json", "answer.py"
+MODEL = "model.tflite"
 QUANTIZATIONS = ("float32", "int8")
 
 
@@ -47,15 +45,7 @@ def write(run, model, folder, quantization="float32"):
         raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
     if keras.backend.backend() != "tensorflow":
         raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
-    for name, tokenizer in run.tokenizers.items():
-        if tokenizer.ending != SentencePieces.ending:
-            raise InputError(
-                f"{run.path / name}{tokenizer.ending}: nothing but tensorflow-datasets reads such a vocabulary; "
-                "to export to LiteRT, train with a SentencePiece tokenizer"
-            )
-        tokenizer.save(folder / f"{name}{tokenizer.ending}")
-    shutil.copytree(BESIDE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # Of pip.
-    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns})
+    write_beside(run, folder, BESIDE, "LiteRT")
     (folder / MODEL).write_bytes(converted(run, model, quantization))
 
 
