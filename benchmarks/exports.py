@@ -21,6 +21,7 @@ NAME = "exports"
 VARIANTS = {
     "saved_model": ({}, {"tokenizer_ops": "tensorflow_text"}, {"xla": False}, {"quantization": "int8"}),
     "litert": ({}, {"quantization": "int8"}),
+    "onnx": ({}, {"quantization": "int8"}),
     "ctranslate2": ({}, {"quantization": "bfloat16"}, {"quantization": "int8"}),
     "run": ({}, {"quantization": "int8"}),
 }

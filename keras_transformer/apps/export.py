@@ -25,8 +25,8 @@ def add_export(commands):
     export.add_argument("path", metavar="PATH", help="the folder to make")
     export.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0],
-        help="a TensorFlow SavedModel (the default); LiteRT for phones; CTranslate2 for fast answers on a CPU; or a "
-        "run folder with no more than answering needs",
+        help="a TensorFlow SavedModel (the default); LiteRT for phones; ONNX for most other machines and languages; "
+        "CTranslate2 for fast answers on a CPU; or a run folder with no more than answering needs",
     )  # fmt: skip
     export.add_argument(
         "--quantization", choices=QUANTIZATIONS, help="type of the weights, other than float32 for a smaller folder"

@@ -1,6 +1,6 @@
 """A trained run in the formats of other programs, each a folder that needs nothing of this package."""
 
-FORMATS = ("saved_model", "litert", "ctranslate2", "run")
+FORMATS = ("saved_model", "litert", "onnx", "ctranslate2", "run")
 """Each a module that writes and reopens it."""
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")

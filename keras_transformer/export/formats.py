@@ -54,6 +54,11 @@ def export_litert(run_dir, path, **options):
     return export(run_dir, path, "litert", **options)
 
 
+def export_onnx(run_dir, path, **options):
+    """Writes a run for ONNX Runtime: `export` and `onnx.write` say the rest."""
+    return export(run_dir, path, "onnx", **options)
+
+
 def export_ctranslate2(run_dir, path, **options):
     """Writes a run for CTranslate2: `export` and `ctranslate2.write` say the rest."""
     return export(run_dir, path, "ctranslate2", **options)

@@ -16,8 +16,10 @@ def test_every_format_can_be_written_and_reopened():
 
 
 def test_an_unknown_format_is_named_beside_those_there_are(small_run, tmp_path):
-    with pytest.raises(InputError, match="no format named 'onnx'; there are saved_model, litert, ctranslate2, run"):
-        export(small_run, tmp_path / "out", "onnx")
+    with pytest.raises(
+        InputError, match="no format named 'gguf'; there are saved_model, litert, onnx, ctranslate2, run"
+    ):
+        export(small_run, tmp_path / "out", "gguf")
 
 
 def test_a_strategy_is_written_down_with_its_settings():
