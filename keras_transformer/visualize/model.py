@@ -90,7 +90,7 @@ class Column:
 
     def block(self, block):
         """Draws a block."""
-        numbers = "shares the embedding's table" if block.shared else f"{block.parameters:,} parameters"
+        numbers = "the embedding's table" if block.shared else f"{block.parameters:,} parameters"
         self.sheet.box(self.x, self.y, WIDTH, HEIGHT, COLOURS[block.kind])
         self.sheet.write(self.x, self.y + 0.68 * HEIGHT, block.title)
         self.sheet.write(self.x, self.y + 0.29 * HEIGHT, f"{self.shaped(block.shape)} · {numbers}", **SMALL)

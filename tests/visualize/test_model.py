@@ -46,8 +46,8 @@ def test_the_sum_at_the_foot_is_that_of_the_model(figure, model):
 def test_a_shared_table_is_counted_once():
     model = transformer(50, **SIZES, tie_embeddings=True)
     written = words(plot_model_shape(model))
-    assert written.count("(batch, m, 16) · shares the embedding's table") == 1
-    assert written.count("(batch, m, 50) · shares the embedding's table") == 1
+    assert written.count("(batch, m, 16) · the embedding's table") == 1
+    assert written.count("(batch, m, 50) · the embedding's table") == 1
     assert written[-2] == f"{model.count_params():,} parameters"
     assert written[-1].startswith("= 800 (input embedding) + 3 × ")
     assert "linear" not in written[-1] and "output embedding" not in written[-1]
@@ -72,7 +72,8 @@ def test_texts_fit_their_boxes_even_those_of_large_models(model, monkeypatch):
     layer = [dataclasses.replace(block, shape=(None, None, 12_288)) for block in shape.decoder.layer]
     layer[0] = dataclasses.replace(layer[0], title="Masked Multi-Head Attention (96 × 128)", parameters=604_028_928)
     linear = dataclasses.replace(shape.linear, shape=(None, None, 256_000), parameters=3_145_984_000)
-    decoder = dataclasses.replace(shape.decoder, layer=layer, num_layers=96)
+    shared = dataclasses.replace(shape.decoder.embedding, shape=(None, None, 1_000_000), shared=True)
+    decoder = dataclasses.replace(shape.decoder, embedding=shared, layer=layer, num_layers=96)
     large = dataclasses.replace(shape, encoder=encoder, decoder=decoder, linear=linear)
     monkeypatch.setattr(drawn, "shape_of", lambda _: large)
     figure = plot_model_shape(model)
