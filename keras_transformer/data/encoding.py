@@ -92,10 +92,9 @@ class PairEncoder:
             ) from error
 
     def _add(self, pairs):
-        start, end = self.target.start_id, self.target.end_id
-        questions = question_ids(self.tokenizer, list(pairs["question"]), self.turns, self.max_length)
-        answers = [[start, *ids, end] for ids in self.target.encode(list(pairs["answer"]))]
-        for asked, text, question, answer in zip(pairs["question"], pairs["answer"], questions, answers):
+        texts = list(pairs["question"]), list(pairs["answer"])
+        ids = token_ids(*texts, self.tokenizer, self.target, self.max_length, self.turns)
+        for asked, text, (question, answer) in zip(*texts, ids):
             if self.max_length is not None and max(len(question), len(answer)) > self.max_length:
                 self._long += 1
                 self._named += [repr(asked[:40])] if len(self._named) < MOST_NAMED else []
@@ -127,6 +126,13 @@ class PairEncoder:
             CorpusWarning,
             stacklevel=4,
         )
+
+
+def token_ids(questions, answers, tokenizer, target_tokenizer, max_length=None, turns=1):
+    """For each pair of texts its ids, the question's and the answer's, both from start to end token; none is cut."""
+    start, end = target_tokenizer.start_id, target_tokenizer.end_id
+    asked = question_ids(tokenizer, questions, turns, max_length)
+    return list(zip(asked, ([start, *ids, end] for ids in target_tokenizer.encode(answers))))
 
 
 def encode_pairs(pairs, tokenizer, max_length=None, target_tokenizer=None, turns=1):
