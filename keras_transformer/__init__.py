@@ -19,6 +19,7 @@ _MODULES = {
     "decoding.generate": ["Generation", "generate"],
     "decoding.strategies": ["Greedy", "Sampling"],
     "errors": ["DiskFull", "DownloadFailed", "InputError"],
+    "evaluation.evaluate": ["evaluate"],
     "export.formats": ["export_ctranslate2", "export_litert", "export_onnx", "export_run", "export_saved_model"],
     "layers.attention": ["MultiHeadAttention", "scaled_dot_product_attention"],
     "layers.masks": ["create_look_ahead_mask", "create_padding_mask"],

@@ -21,17 +21,21 @@ def test_star_import_gives_the_tutorials_names():
     } <= set(namespace)  # fmt: skip
 
 
-def test_all_names_are_there_without_matplotlib_and_pictures_say_what_they_need():
+def test_all_names_are_there_without_the_packages_of_extras_and_say_what_they_need():
     code = """
 import sys
-sys.modules["matplotlib"] = None
+sys.modules["matplotlib"] = sys.modules["sacrebleu"] = sys.modules["rapidfuzz"] = None
 from keras_transformer import *
 from keras_transformer import InputError
-for draw in (lambda: plot_position_encoding(), lambda: plot_schedule(CustomSchedule(64), 10)):
+for extra, use in (
+    ("visualize", lambda: plot_position_encoding()),
+    ("visualize", lambda: plot_schedule(CustomSchedule(64), 10)),
+    ("evaluate", lambda: evaluate("run", None)),
+):
     try:
-        draw()
+        use()
     except InputError as error:
-        assert str(error).endswith("pip install 'keras-transformer[visualize]'"), error
+        assert str(error).endswith(f"pip install 'keras-transformer[{extra}]'"), error
     else:
         raise AssertionError
 """

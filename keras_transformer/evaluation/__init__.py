@@ -1,0 +1,1 @@
+"""How good a run's answers are, measured on questions that it never met."""

@@ -1,0 +1,75 @@
+"""The evaluation of a run: what it answers by itself, and how likely it thinks the answers that were given."""
+
+import unicodedata
+
+from keras_transformer.chatbot import Chatbot
+from keras_transformer.data.corpus import check_pairs
+from keras_transformer.errors import InputError
+from keras_transformer.evaluation import scores
+from keras_transformer.evaluation.intervals import intervals
+from keras_transformer.evaluation.likelihood import likelihood
+
+
+def evaluate(run_dir, pairs, strategy=None, training_answers=None, **settings):
+    """Measures a run on pairs that it should not have met in training.
+
+    The answers that are scored are those that a user would get: each token is chosen after those that the model chose
+    before it. Each different question is asked once, and all answers that it has are references.
+
+    Args:
+        run_dir: The run folder.
+        pairs: DataFrame with the columns "question" and "answer".
+        strategy: How answers are chosen, as for `generate`.
+        training_answers: The answers that the run was trained on, to tell how many are repeated from there.
+        **settings: Of `generate`, such as `max_length`.
+
+    Returns:
+        A dictionary: of the references "loss" (nats a token), "perplexity" and "bits_per_char"; of the answers "chrf"
+        and "bleu" (0 to 100), "exact_match" (a share), "word_error_rate", "distinct_1" and "distinct_2" (shares of
+        different words and pairs of words), "answer_length" (characters), "copied" (the share that stands among
+        `training_answers`, None without them); "intervals" with the 95 % bounds of all of these but the distinct ones,
+        which fall where a question is drawn twice; "signatures" of sacreBLEU; the numbers of "questions" and "pairs".
+
+    Raises:
+        InputError: If a package of the extra "evaluate" is missing, the run cannot be read, or there is no pair.
+    """
+    scores.check_packages()
+    asked = answers_by_question(check_pairs(pairs))
+    if not asked:
+        raise InputError("there is no pair to evaluate on")
+    bot = Chatbot.load(run_dir)
+    answers = bot.replies(list(asked), strategy, **settings)
+    found = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
+    values = {name: score.value for name, score in found.items()}
+    return {
+        **values,
+        "copied": values.get("copied"),
+        "distinct_1": scores.distinct(answers, 1),
+        "distinct_2": scores.distinct(answers, 2),
+        "intervals": intervals(found),
+        "signatures": {name: score.signature for name, score in found.items() if score.signature},
+        "questions": len(asked),
+        "pairs": len(pairs),
+    }
+
+
+def scores_of(answers, references, training_answers=None):
+    """The `Score`s of answers by their names; `references` holds the answers that would have been right, lists."""
+    found = {
+        "chrf": scores.chrf(answers, references),
+        "bleu": scores.bleu(answers, references),
+        "exact_match": scores.exact_match(answers, references),
+        "word_error_rate": scores.word_error_rate(answers, references),
+        "answer_length": scores.answer_length(answers),
+    }
+    if training_answers is not None:
+        found["copied"] = scores.copied(answers, training_answers)
+    return found
+
+
+def answers_by_question(pairs):
+    """Dictionary from each different question, compared as the frozen split does, to its answers."""
+    asked = {}
+    for question, answer in zip(pairs["question"], pairs["answer"]):
+        asked.setdefault(unicodedata.normalize("NFC", question.strip()), []).append(answer)
+    return asked

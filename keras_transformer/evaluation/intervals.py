@@ -1,0 +1,29 @@
+"""How far a score may be off because other questions could have been asked: bootstrap intervals."""
+
+import numpy as np
+
+RESAMPLES, SEED = 1000, 0
+BOUNDS = (2.5, 97.5)  # Per cent: what lies between is 95 % of the resamples.
+
+
+def intervals(scores):
+    """95 % intervals by drawing as many questions anew, with replacement, 1,000 times, the same for all scores.
+
+    What the questions add is summed anew each time; no answer is scored twice.
+
+    Args:
+        scores: Dictionary from names to `Score`s of the same questions.
+
+    Returns:
+        A dictionary from the names to pairs of bounds.
+    """
+    [questions] = {len(score.addends) for score in scores.values()}
+    times = np.random.default_rng(SEED).multinomial(questions, np.full(questions, 1 / questions), RESAMPLES)
+    return {name: interval(score, times) for name, score in scores.items()}
+
+
+def interval(score, times):
+    """The bounds of one score; `times` says how often each question was drawn, (resamples, questions)."""
+    values = [score.of(total) for total in times @ score.addends]
+    low, high = np.percentile(values, BOUNDS)
+    return float(low), float(high)

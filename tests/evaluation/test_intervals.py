@@ -1,0 +1,24 @@
+import numpy as np
+import pytest
+
+from keras_transformer.evaluation.intervals import intervals
+from keras_transformer.evaluation.scores import chrf, mean
+
+
+def test_the_interval_of_a_mean_is_that_of_the_binomial_distribution():
+    low, high = intervals({"share": mean([1, 0] * 50)})["share"]
+    # 100 coins: a standard deviation of 0.05, and 1.96 of them to either side.
+    assert (low, high) == pytest.approx((0.402, 0.598), abs=0.011)
+
+
+def test_scores_that_are_equal_everywhere_have_no_width():
+    assert intervals({"share": mean([1] * 5)}) == {"share": (1.0, 1.0)}
+
+
+def test_the_same_questions_give_the_same_interval_around_the_score():
+    references = [[f"answer number {i}"] for i in range(20)]
+    answers = [f"answer {'number' if i % 2 else 'letter'} {i}" for i in range(20)]
+    score = chrf(answers, references)
+    low, high = intervals({"chrf": score})["chrf"]
+    assert low < score.value < high
+    assert intervals({"chrf": score, "other": mean(np.arange(20))})["chrf"] == (low, high)
