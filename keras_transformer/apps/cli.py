@@ -11,6 +11,7 @@ from keras_transformer import __version__
 from keras_transformer.apps.attention import add_attention
 from keras_transformer.apps.command import add_command, check_utf8, examples_of, import_tensorflow_quietly
 from keras_transformer.apps.data import add_data
+from keras_transformer.apps.evaluate import add_evaluate
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.info import add_info
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
@@ -71,6 +72,7 @@ def parser():
     add_tokenize(commands)
     add_attention(commands)
     add_average(commands)
+    add_evaluate(commands)
     add_export(commands)
     add_serve(commands)
     add_info(commands)

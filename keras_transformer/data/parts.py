@@ -107,6 +107,13 @@ class Corpus:
         check_sizes(sizes)
         return Survey(digest.hexdigest(), sizes, sample.pairs)
 
+    def fingerprint(self, turns=1):
+        """That of its `Survey`, also of a corpus that is not there to train on; it reads and warns like `survey`."""
+        digest = hashlib.sha256()
+        for name, pairs in self._read(turns):
+            add_to_fingerprint(digest, name, pairs)
+        return digest.hexdigest()
+
     def parts(self, turns=1):
         """Yields for each chunk a dictionary from the parts to their pairs, a DataFrame; `turns` as in `survey`."""
         chunks = self._read(turns)

@@ -294,8 +294,8 @@ def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
     "command",
     [
         [], ["data"], ["data", "list"], ["data", "show"], ["data", "download"], ["train"], ["chat"], ["answer"],
-        ["average"], ["presets"], ["plot"], ["plot", "training"], ["plot", "schedule"], ["plot", "positions"],
-        ["plot", "model"],
+        ["average"], ["evaluate"], ["presets"], ["plot"], ["plot", "training"], ["plot", "schedule"],
+        ["plot", "positions"], ["plot", "model"],
     ],
 )  # fmt: skip
 def test_every_command_has_help_with_an_example(command):
