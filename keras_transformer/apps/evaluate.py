@@ -14,7 +14,7 @@ ROWS = {
     "loss": ("{:.3f}", "the same in nats per token"),
     "perplexity": ("{:.2f}", "the same as the number of equally likely tokens"),
     "chrf": ("{:.1f}", "character n-grams that answers and corpus share, 0 to 100"),
-    "bleu": ("{:.1f}", "the same of characters (Korean) or words, without credit for short answers, 0 to 100"),
+    "bleu": ("{:.1f}", "runs of up to four characters (tok:char) or words (tok:13a), 0 to 100"),
     "exact_match": ("{:.1%}", "answers that stand so in the corpus"),
     "word_error_rate": ("{:.1%}", "words to change to reach the corpus's answer"),
     "copied": ("{:.1%}", "answers that stand so in the training part"),
@@ -53,7 +53,7 @@ def run_evaluate(options):
 
     settings = strategy_settings(options)
     pairs, training_answers = read_part(options, Run(options.run))
-    print(f"Asking {len(pairs):,} pairs' questions …", file=sys.stderr, flush=True)
+    print(f"Evaluating on {len(pairs):,} pairs …", file=sys.stderr, flush=True)
     found = evaluate(options.run, pairs, training_answers=training_answers, **settings)
     if options.json:
         print(json.dumps(found, ensure_ascii=False))

@@ -18,12 +18,9 @@ def intervals(scores):
         A dictionary from the names to pairs of bounds.
     """
     [questions] = {len(score.addends) for score in scores.values()}
-    times = np.random.default_rng(SEED).multinomial(questions, np.full(questions, 1 / questions), RESAMPLES)
-    return {name: interval(score, times) for name, score in scores.items()}
-
-
-def interval(score, times):
-    """The bounds of one score; `times` says how often each question was drawn, (resamples, questions)."""
-    values = [score.of(total) for total in times @ score.addends]
-    low, high = np.percentile(values, BOUNDS)
-    return float(low), float(high)
+    random, values = np.random.default_rng(SEED), {name: [] for name in scores}
+    for _ in range(RESAMPLES):
+        times = np.bincount(random.integers(questions, size=questions), minlength=questions)
+        for name, score in scores.items():
+            values[name].append(score.of(times @ score.addends))
+    return {name: tuple(np.percentile(found, BOUNDS).tolist()) for name, found in values.items()}
