@@ -82,8 +82,8 @@ def word_error_rate(answers, references):
     """Words to insert, delete or replace to reach the nearest reference, for each word of these references."""
     distance = package("rapidfuzz.distance").Levenshtein.distance
     addends = []
-    for answer, texts in zip(answers, references):
-        edits = [(distance(answer.split(), text.split()), len(text.split())) for text in texts]
+    for answer, texts in zip(map(words, answers), references):
+        edits = [(distance(answer, right), len(right)) for right in map(words, texts)]
         addends.append(min(edits, key=lambda pair: pair[0] / pair[1]))
     return Score(np.array(addends), ratio)
 
@@ -104,9 +104,13 @@ def distinct(answers, n):
 
     It is no `Score`: a run of words in two answers counts once, so that answers do not add up.
     """
-    words = [normalize(answer).split() for answer in answers]
-    runs = [tuple(row[i : i + n]) for row in words for i in range(len(row) - n + 1)]
+    runs = [tuple(row[i : i + n]) for row in map(words, answers) for i in range(len(row) - n + 1)]
     return len(set(runs)) / len(runs) if runs else 0.0
+
+
+def words(text):
+    """What stands between white space."""
+    return normalize(text).split()
 
 
 def mean(values):

@@ -14,6 +14,15 @@ def test_the_same_text_is_perfect_and_a_strange_one_worth_nothing():
     assert scores.chrf(["xyz"], [["안녕하세요"]]).value == 0
 
 
+def test_how_a_syllable_is_composed_and_spaced_changes_no_score():
+    composed, apart = "좋은 꿈 꾸세요", unicodedata.normalize("NFD", " 좋은  꿈 꾸세요")
+    for score in (scores.chrf, scores.bleu, scores.word_error_rate):
+        assert (
+            score([apart], [[composed]]).value == score([composed], [[apart]]).value == score([apart], [[apart]]).value
+        )
+    assert scores.distinct([composed, apart], 1) == 0.5
+
+
 def test_sacrebleu_says_the_same_of_answers_with_different_numbers_of_references():
     from sacrebleu.metrics import BLEU, CHRF
 
