@@ -45,7 +45,7 @@ def test_the_fingerprint_of_a_corpus_too_small_to_train_on(tmp_path):
     (tmp_path / "test.csv").write_text("question,answer\n안녕?,네\n")
     (tmp_path / "dev.csv").write_text("question,answer\nhi,hello\n")
     assert Corpus(tmp_path).fingerprint() == hashlib.sha256("validation2:hi5:hellotest3:안녕?1:네".encode()).hexdigest()
-    pairs = many(100)
+    pairs = many(300)
     assert Corpus(pairs).fingerprint() == Corpus(pairs).survey().fingerprint
 
 
