@@ -160,14 +160,14 @@ pd.DataFrame({task: bot.replies([TASKS[task][0](n) for n in examples]) for task,
 # ## What each task looks like
 #
 # The target decides the task, and the task decides where the decoder looks. Copying goes along one diagonal, reversing along
-# the other. Pronouncing finds its digit each time; the names of the places (천, 백, 십) look at the ends of the number instead,
+# the other. Pronouncing finds its digit each time; most heads look at the ends of the number for the names of the places (천, 백, 십),
 # which tell how long it is. Translating follows the words. Each picture shows the heads of the last layer:
 
 # %% [markdown] lang="ko"
 # ## 과제마다 다른 모양
 #
 # 목표가 과제를 정하고, 과제가 디코더의 눈길을 정합니다. 베껴 쓰기는 한쪽 대각선을, 거꾸로 쓰기는 다른 쪽 대각선을 따라갑니다. 소리 내어
-# 읽기는 번번이 제 숫자를 찾아내지만, 자리 이름(천, 백, 십)을 쓸 때는 수의 양 끝을 봅니다. 거기서 수가 몇 자리인지 알 수 있기
+# 읽기는 번번이 제 숫자를 찾아내지만, 자리 이름(천, 백, 십)을 쓸 때는 헤드 대부분이 수의 양 끝을 봅니다. 거기서 수가 몇 자리인지 알 수 있기
 # 때문입니다. 번역은 낱말을 따라갑니다. 그림은 마지막 층의 헤드들입니다.
 
 # %%
