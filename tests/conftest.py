@@ -46,6 +46,23 @@ def small_run(small_pairs, tmp_path_factory):
 
 
 @pytest.fixture
+def make_evaluation():
+    """A function that makes an `Evaluation` of made-up answers; `bits` has what each question adds to bits_per_char."""
+
+    import numpy as np
+
+    from keras_transformer.evaluation.evaluate import Evaluation, scores_of
+    from keras_transformer.evaluation.scores import Score, ratio
+
+    def make(asked, answers, bits=None, met=None):
+        bits = np.array(bits or [(1, 1)] * len(asked), float)
+        scores = {"bits_per_char": Score(bits, ratio), "loss": Score(bits, ratio), "perplexity": Score(bits, ratio)}
+        return Evaluation(asked, answers, scores | scores_of(answers, list(asked.values())), met)
+
+    return make
+
+
+@pytest.fixture
 def made_up_corpus(tmp_path, monkeypatch):
     """A function that makes a corpus of a CSV file's text, found at an address, the only one of the catalog."""
     from keras_transformer.data import catalog

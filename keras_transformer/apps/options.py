@@ -42,10 +42,28 @@ def add_train_options(train):
         help="tokenizer to take instead of learning one: a SentencePiece .model, or a .subwords vocabulary",
     )  # fmt: skip
     train.add_argument("--target-tokenizer-file", metavar="FILE", help="the same for the answers alone")
+    train.add_argument(
+        "--devices", type=int, metavar="N",
+        help="devices of this machine that share each batch out, under KERAS_BACKEND=jax (default: all GPUs, or one)",
+    )  # fmt: skip
+    add_cluster_options(train)
     settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
     for name, field in FIELDS.items():
         add_setting(settings, name, field)
+
+
+def add_cluster_options(train):
+    """Adds which processes train together."""
+    cluster = train.add_argument_group(
+        "several machines", "The same command on each, under KERAS_BACKEND=jax; all see the run folder, one writes it."
+    )
+    cluster.add_argument(
+        "--coordinator", metavar="HOST:PORT",
+        help="address of the first of them; or auto under SLURM and Open MPI, which know the rest too",
+    )  # fmt: skip
+    cluster.add_argument("--processes", type=int, metavar="N", help="how many there are")
+    cluster.add_argument("--process", type=int, metavar="I", help="which of them this one is, from 0 on")
 
 
 def add_source_options(parser):

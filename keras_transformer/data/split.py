@@ -18,11 +18,15 @@ def part(question):
     Returns:
         "test" (5 of 100 questions), "validation" (5) or "train" (90).
     """
-    text = unicodedata.normalize("NFC", question.strip())
-    bucket = int(hashlib.sha256(text.encode("utf-8")).hexdigest()[:8], 16) % 100
+    bucket = int(hashlib.sha256(canonical(question).encode("utf-8")).hexdigest()[:8], 16) % 100
     if bucket < 5:
         return "test"
     return "validation" if bucket < 10 else "train"
+
+
+def canonical(question):
+    """A question as it is compared with others: without surrounding white space, composed (NFC)."""
+    return unicodedata.normalize("NFC", question.strip())
 
 
 def split_pairs(pairs):

@@ -1,13 +1,56 @@
 """The evaluation of a run: what it answers by itself, and how likely it thinks the answers that were given."""
 
-import unicodedata
+import dataclasses
 
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.data.corpus import check_pairs
+from keras_transformer.data.split import canonical
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation import scores
 from keras_transformer.evaluation.intervals import intervals
 from keras_transformer.evaluation.likelihood import likelihood
+from keras_transformer.evaluation.met import warn_of_met
+from keras_transformer.run import Run
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """What a run was asked, what it answered, and what that is worth.
+
+    Attributes:
+        asked: Dictionary from each different question to all of its answers in the corpus.
+        answers: The run's own, in the same order.
+        scores: Dictionary from names to `Score`s.
+        met: How many of the questions stand in the training part of the run's corpus; None if that is not found.
+    """
+
+    asked: dict
+    answers: list
+    scores: dict
+    met: int | None
+
+    @property
+    def distinct(self):
+        """Shares of different words and pairs of words, which add up to no `Score`, by their names."""
+        return {f"distinct_{n}": scores.distinct(self.answers, n) for n in (1, 2)}
+
+    @property
+    def signatures(self):
+        """Those of sacreBLEU, by the scores' names."""
+        return {name: score.signature for name, score in self.scores.items() if score.signature}
+
+    def to_dict(self):
+        """What `evaluate` returns."""
+        return {
+            "copied": None,
+            **{name: score.value for name, score in self.scores.items()},
+            **self.distinct,
+            "intervals": intervals(self.scores),
+            "signatures": self.signatures,
+            "questions": len(self.asked),
+            "pairs": sum(map(len, self.asked.values())),
+            "met": self.met,
+        }
 
 
 def evaluate(run_dir, pairs, strategy=None, training_answers=None, **settings):
@@ -28,29 +71,27 @@ def evaluate(run_dir, pairs, strategy=None, training_answers=None, **settings):
         and "bleu" (0 to 100), "exact_match" (a share), "word_error_rate", "distinct_1" and "distinct_2" (shares of
         different words and pairs of words), "answer_length" (characters), "copied" (the share that stands among
         `training_answers`, None without them); "intervals" with the 95 % bounds of all of these but the distinct ones,
-        which fall where a question is drawn twice; "signatures" of sacreBLEU; the numbers of "questions" and "pairs".
+        which fall where a question is drawn twice; "signatures" of sacreBLEU; the numbers of "questions" and "pairs",
+        and of the questions that training has "met", None if the run's corpus is not found. A `CorpusWarning` says so,
+        too.
 
     Raises:
         InputError: If a package of the extra "evaluate" is missing, the run cannot be read, or there is no pair.
     """
+    return evaluation(run_dir, pairs, strategy, training_answers, **settings).to_dict()
+
+
+def evaluation(run_dir, pairs, strategy=None, training_answers=None, **settings):
+    """The `Evaluation` that `evaluate` makes a dictionary of; it takes and raises the same."""
     scores.check_packages()
     asked = answers_by_question(check_pairs(pairs))
     if not asked:
         raise InputError("there is no pair to evaluate on")
+    met = warn_of_met(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
     answers = bot.replies(list(asked), strategy, **settings)
     found = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
-    values = {name: score.value for name, score in found.items()}
-    return {
-        **values,
-        "copied": values.get("copied"),
-        "distinct_1": scores.distinct(answers, 1),
-        "distinct_2": scores.distinct(answers, 2),
-        "intervals": intervals(found),
-        "signatures": {name: score.signature for name, score in found.items() if score.signature},
-        "questions": len(asked),
-        "pairs": len(pairs),
-    }
+    return Evaluation(asked, answers, found, met)
 
 
 def scores_of(answers, references, training_answers=None):
@@ -71,5 +112,5 @@ def answers_by_question(pairs):
     """Dictionary from each different question, compared as the frozen split does, to its answers."""
     asked = {}
     for question, answer in zip(pairs["question"], pairs["answer"]):
-        asked.setdefault(unicodedata.normalize("NFC", question.strip()), []).append(answer)
+        asked.setdefault(canonical(question), []).append(answer)
     return asked

@@ -57,10 +57,13 @@ def bleu(answers, references):
 
     Korean words carry their particles, so that n-grams of whole words hardly ever meet.
     """
-    texts = list(itertools.chain(*references))
-    korean = 2 * sum(bool(HANGUL.search(text)) for text in texts) > len(texts)
-    metric = package("sacrebleu.metrics").BLEU(tokenize="char" if korean else "13a", force=True)
-    return by_sacrebleu(metric, answers, references)
+    tokenize = "char" if mostly_korean(list(itertools.chain(*references))) else "13a"
+    return by_sacrebleu(package("sacrebleu.metrics").BLEU(tokenize=tokenize, force=True), answers, references)
+
+
+def mostly_korean(texts):
+    """Whether most of a list of texts have Hangul."""
+    return 2 * sum(bool(HANGUL.search(text)) for text in texts) > len(texts)
 
 
 def by_sacrebleu(metric, answers, references):

@@ -1,12 +1,14 @@
 """The command `evaluate`: what it reads, what it prints, and what it refuses."""
 
 import json
+import shutil
 
 import pytest
 
 from keras_transformer import InputError, Run, split_pairs
 from keras_transformer.apps.cli import main, parser
-from keras_transformer.apps.evaluate import read_part, table
+from keras_transformer.apps.evaluate import table
+from keras_transformer.apps.part import read_part
 from keras_transformer.data.parts import Corpus
 from keras_transformer.training.trainer import about_corpus
 
@@ -70,7 +72,7 @@ def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run,
     words = ["evaluate", str(run.path), str(corpus)]
     with pytest.raises(InputError, match=r"말뭉치\.csv: its test part holds no pair: name another by --split"):
         read_part(parser().parse_args(words), run)
-    pairs, training_answers = read_part(parser().parse_args([*words, "--split", "validation"]), run)
+    pairs, training_answers, *_ = read_part(parser().parse_args([*words, "--split", "validation"]), run)
     assert (len(pairs), len(training_answers)) == (128, 8)
 
 
@@ -93,3 +95,25 @@ def test_what_is_not_there_is_one_line(small_run, tmp_path, capsys):
     alone = tmp_path / "alone.csv"
     alone.write_text("question,answer\nhello,Hi there!\n")
     assert refused(capsys, small_run, alone) == f"{alone}: its test part holds no pair: name another by --split"
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_folder_is(small_run, tmp_path, capsys):
+    """Parted by the hash, a twentieth of it would be called a test, though all of it was trained on."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, rows in {"train.csv": range(100), "dev.csv": range(100, 110), "test.csv": range(110, 113)}.items():
+        (folder / name).write_text("question,answer\n" + "".join(f"질문 {i},답\n" for i in rows), "utf-8")
+    run, own = shutil.copytree(small_run, tmp_path / "run"), Corpus(folder)
+    about = json.loads((run / "config.json").read_text("utf-8"))
+    about["corpus"] = about_corpus(own.source, own.survey())
+    (run / "config.json").write_text(json.dumps(about), "utf-8")
+    assert main(["evaluate", str(run), str(folder / "train.csv"), "--json"]) == 0
+    out, errors = capsys.readouterr()
+    count = json.loads(out)["questions"]
+    assert json.loads(out)["met"] == count > 0
+    what = f"{count} of {count} questions stand in the training part of its corpus: no test of what it never met"
+    assert f"keras-transformer: warning: {run}: {what}" in errors.splitlines()
+    assert main(["evaluate", str(run), "--json"]) == 0  # The run's own corpus, as none is named.
+    out, errors = capsys.readouterr()
+    assert (json.loads(out)["questions"], json.loads(out)["met"], "warning" in errors) == (3, 0, False)
