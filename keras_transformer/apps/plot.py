@@ -17,6 +17,7 @@ def add_plot(commands):
     )  # fmt: skip
     pictures = plot.add_subparsers(title="pictures", metavar="WHAT", required=True)
     add_training(pictures)
+    add_refusals(pictures)
     add_schedule(pictures)
     add_positions(pictures)
     add_model(pictures)
@@ -29,6 +30,15 @@ def add_training(pictures):
         "keras-transformer plot training runs/first runs/second --output training.png",
     )  # fmt: skip
     training.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run; several are compared")
+
+
+def add_refusals(pictures):
+    """The grammar of `plot refusals`."""
+    refusals = add_picture(
+        pictures, "refusals", draw_refusals, "draw what a calibrated run refuses of questions that it cannot answer",
+        "keras-transformer plot refusals runs/first --output refusals.png",
+    )  # fmt: skip
+    refusals.add_argument("run", metavar="RUN", help="folder of a run that `calibrate` has asked")
 
 
 def add_schedule(pictures):
@@ -91,6 +101,13 @@ def draw_training(options):
     from keras_transformer.visualize.training import plot_training
 
     return plot_training(*options.runs)
+
+
+def draw_refusals(options):
+    """What a run refuses."""
+    from keras_transformer.visualize.confidence import plot_refusals
+
+    return plot_refusals(options.run)
 
 
 def draw_schedule(options):

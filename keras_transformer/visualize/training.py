@@ -23,6 +23,9 @@ MEANING = {
 }
 
 
+PANEL = (4.2, 2.5)  # Inches of a panel that is a picture by itself.
+
+
 @dataclasses.dataclass(frozen=True)
 class Learned:
     """What is drawn of a run.
@@ -69,6 +72,31 @@ def plot_training(*runs):
         meant = [sample(label, color="0.3", **style) for label, style in MEANING.items()]
         figure.legend(handles=meant, loc="outside lower center", ncols=len(meant))
     return figure
+
+
+def training_panels(run):
+    """Draws how a run learned as small pictures, one for each panel of `plot_training`, for the width of a phone.
+
+    Args:
+        run: The `Run`.
+
+    Returns:
+        A dictionary from the panels' titles to matplotlib `Figure`s without a title, less those with nothing in them.
+
+    Raises:
+        InputError: Like `plot_training`.
+    """
+    from keras_transformer.visualize.figure import drawing, line_style
+
+    learned, figures = read(run, run.path.name, line_style(0)), {}
+    for title, columns in PANELS.items():
+        if any(column in row for row in learned.rows for column in columns):
+            with drawing([], *PANEL) as figures[title]:
+                axes = figures[title].subplots()
+                draw_panel(axes, "", columns, [learned])
+                axes.set_xlabel("epoch")
+                axes.xaxis.get_major_locator().set_params(integer=True)
+    return figures
 
 
 def read(run, name, style):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from keras_transformer import preset
+from keras_transformer import calibrate, preset
 from keras_transformer.apps import cli, plot
 from keras_transformer.presets import count_parameters
 
@@ -53,6 +53,15 @@ def test_a_picture_is_written_and_its_place_printed(tmp_path):
     assert (done.stdout, done.stderr) == (f"{tmp_path / '위치.svg'}\n", "")
     assert "</svg>" in (tmp_path / "위치.svg").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["위치.svg"]
+
+
+def test_refusals_are_those_of_the_calibration(drawn, edited):
+    run = edited()
+    calibrate(run, ["hello?", "잘 자 !", "thank you very much"])
+    assert labels(drawn("refusals", run)) == [
+        "questions like those of the calibration, at most", "random Hangul", "random letters", "shuffled characters",
+        "mixed words",
+    ]  # fmt: skip
 
 
 def test_positions_have_the_sizes_asked_for(drawn):

@@ -79,5 +79,5 @@ def test_a_notebook_shows_it_in_a_frame(make_attended):
     shown = page._repr_mimebundle_()
     [(frame, _)] = Elements(shown["text/html"]).all("iframe")
     assert frame["srcdoc"] == page
-    assert frame["sandbox"] == "allow-scripts"
+    assert (frame["sandbox"], frame["title"]) == ("allow-scripts", "Attention")
     assert len(shown["text/plain"]) < 40  # The page is not kept twice.

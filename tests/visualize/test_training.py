@@ -1,6 +1,7 @@
 import pytest
 
 from keras_transformer import Config, InputError, Run, Tokenizer, plot_training
+from keras_transformer.visualize.training import training_panels
 
 COLUMNS = ["loss", "val_loss", "val_bits_per_char", "accuracy", "val_accuracy", "learning_rate"]
 TITLES = ["Loss (nats per token)", "Bits per character", "Accuracy (share of tokens)", "Learning rate"]
@@ -118,3 +119,19 @@ def test_no_runs_and_no_metrics_are_one_line(make):
         plot_training()
     with pytest.raises(InputError, match="empty: no metrics: no epoch has ended yet, or they were left out of an"):
         plot_training(make("empty", []))
+
+
+def test_each_panel_is_a_picture_by_itself(make):
+    run = make("a", [[4, 5, 3, 0.1, 0.2, 0.001], [2, 4, 1, 0.3, 0.1, 0.002]])
+    together, panels = plot_training(run).axes, training_panels(Run(run))
+    assert list(panels) == TITLES
+    for axes, figure in zip(together, panels.values()):
+        [alone] = figure.axes
+        assert sorted(map(str, curves(alone).items())) == sorted(map(str, curves(axes).items()))
+        assert marks(alone) == marks(axes)
+        assert (alone.get_title(), alone.get_xlabel()) == ("", "epoch")
+        assert figure.get_figwidth() < 5
+
+
+def test_a_panel_with_nothing_in_it_is_no_picture(make):
+    assert list(training_panels(Run(make("a", [[4, 5, 3, 0.1, 0.2]] * 2, COLUMNS[:-1])))) == TITLES[:-1]
