@@ -5,6 +5,7 @@ import time
 import numpy as np
 from keras import ops
 
+from keras_transformer.confidence import pieces_a_character
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task, begin, generate, width_class
 from keras_transformer.run import Run
@@ -40,13 +41,23 @@ class Chatbot:
         run = Run(run_dir)
         return cls(run.load_model(), run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
 
-    def reply(self, question, strategy=None, **settings):
+    def reply(self, question, strategy=None, fallback=None, **settings):
         """The answer to one question, "" to a blank one."""
-        return self.replies([question], strategy, **settings)[0]
+        return self.replies([question], strategy, fallback, **settings)[0]
 
-    def replies(self, questions, strategy=None, **settings):
-        """The answers to many questions, in their order; batched by length behind the scenes."""
-        return [answers[0][0] for answers in self.n_best(questions, 1, strategy, **settings)]
+    def replies(self, questions, strategy=None, fallback=None, **settings):
+        """The answers to many questions, in their order; batched by length behind the scenes.
+
+        Args:
+            questions: The questions.
+            strategy: How answers are chosen, as in `generate`.
+            fallback: A `Fallback`, which stands in the place of answers that are too unlikely; None to give all.
+            **settings: Of `generate`.
+        """
+        found = [answers[0] for answers in self.n_best(questions, 1, strategy, **settings)]
+        if not fallback:
+            return [answer for answer, _ in found]
+        return [fallback.instead_of(*one, pieces) for one, pieces in zip(found, self.pieces(questions))]
 
     def n_best(self, questions, num_return, strategy=None, **settings):
         """Several answers to each of many questions.
@@ -75,19 +86,19 @@ class Chatbot:
                 found[i] = [(next(texts), float(score)) for score in scores]
         return found
 
-    def stream(self, question, strategy=None, **settings):
+    def stream(self, question, strategy=None, fallback=None, **settings):
         """The answer to one question as it is made: pieces of text, whole characters only, that join to the answer.
 
-        A beam search knows its answer at its end only: that is one piece.
+        A beam search knows its answer at its end only, and a `Fallback` judges whole answers: that is one piece.
         """
         if isinstance(strategy, Beam):
-            yield from filter(None, [self.reply(question, strategy, **settings)])
+            yield from filter(None, [self.reply(question, strategy, fallback, **settings)])
             return
         if not (ids := self.ids_of([question])[0]):
             return
         task = Task(**self.settings(strategy=strategy, **settings))
         state, advance = begin(self.model, np.array([ids], "int32"), task)
-        shown, made, more, ended = "", 0, 1, False
+        shown, made, more, ended = "", 0, task.max_length if fallback else 1, False
         while not ended:
             begun = time.perf_counter()
             made = min(made + more, task.max_length)
@@ -96,6 +107,8 @@ class Chatbot:
             ended = ended or made == task.max_length
             more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
             text = self.target_tokenizer.decode(ids.tolist())
+            if fallback:
+                text = fallback.instead_of(text, float(state["scores"][0]), *self.pieces([question]))
             whole = text if ended else self.settled(text)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
@@ -126,6 +139,10 @@ class Chatbot:
         rows = question_ids(self.tokenizer, questions, self.turns, self.max_length)
         cut = ([*row[: self.max_length - 1], row[-1]] if len(row) > self.max_length else row for row in rows)
         return [row if question.strip() else [] for question, row in zip(questions, cut)]
+
+    def pieces(self, questions):
+        """Into how many pieces a character each question is cut, as a `Fallback` judges it."""
+        return [pieces_a_character(*both) for both in zip(questions, self.ids_of(questions))]
 
     def settled(self, text):
         """The start of an unfinished answer that more tokens cannot change."""

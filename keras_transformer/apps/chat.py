@@ -7,6 +7,7 @@ import threading
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
+from keras_transformer.apps.fallback import fallback_asked
 from keras_transformer.apps.strategy import DEFAULT_BEAMS, answers_wanted, in_words, strategy_settings
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
@@ -30,12 +31,13 @@ class Conversation:
 
     Args:
         bot: The `Chatbot`.
-        options: The parsed options of `apps.strategy`, which the commands change.
+        options: The parsed options of `apps.strategy`, which the commands change, and of `apps.fallback`.
     """
 
     def __init__(self, bot, options):
         self.bot, self.options = bot, options
         self.settings = strategy_settings(options)
+        self.fallback = fallback_asked(options, self.settings)
         self.said = []  # Questions and answers in turn.
 
     def hear(self, line):
@@ -72,7 +74,9 @@ class Conversation:
             return
         try:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
-            self.settings, self.options = strategy_settings(options), options
+            settings = strategy_settings(options)
+            self.fallback = fallback_asked(options, settings)
+            self.settings, self.options = settings, options
         except InputError as error:
             print(error)
         except (TypeError, ValueError):
@@ -95,7 +99,7 @@ class Conversation:
                 for number, (answer, score) in enumerate(answers, 1):
                     print(f"{number}. {answer}  ({score:.2f})")
             else:
-                for text in self.bot.stream(asked, **self.settings):
+                for text in self.bot.stream(asked, fallback=self.fallback, **self.settings):
                     reply += text
                     print(text, end="", flush=True)
                 print()
@@ -159,6 +163,9 @@ def answer_lines(run_dir, questions, options):
         unknown = unknown_only(bot, question)
         asked = conversation.after_the_turns_before(question) if question.strip() else ""
         answers = [(unknown, 0.0)] * wanted if unknown else bot.n_best([asked], wanted, **conversation.settings)[0]
+        if conversation.fallback and not unknown:
+            [(answer, score)], [pieces] = answers, bot.pieces([asked])
+            answers = [(conversation.fallback.instead_of(answer, score, pieces), score)]
         reply = "" if unknown else answers[0][0]
         conversation.said = [*conversation.said, question, reply][-bot.turns :] if asked else []
         for answer, score in answers:

@@ -3,6 +3,7 @@
 import itertools
 import json
 
+from keras_transformer.apps.columns import table
 from keras_transformer.apps.command import add_command, import_tensorflow_quietly
 from keras_transformer.apps.data_check import add_check
 from keras_transformer.data.catalog import corpora, corpus_pairs, download_corpus, find_corpus
@@ -134,13 +135,3 @@ def first_pairs(corpus):
     import_tensorflow_quietly()
     pairs = itertools.islice(corpus_pairs(corpus.name), SAMPLE)
     return [{"question": question, "answer": answer} for question, answer in pairs]
-
-
-def table(rows):
-    """Text in columns; Hangul is twice as wide as Latin letters."""
-    from prompt_toolkit.utils import get_cwidth
-
-    rows = list(rows)
-    widths = [max(map(get_cwidth, column)) for column in zip(*rows)]
-    lines = ["  ".join(cell + " " * (width - get_cwidth(cell)) for cell, width in zip(row, widths)) for row in rows]
-    return "\n".join(line.rstrip() for line in lines)

@@ -3,6 +3,7 @@
 import json
 
 from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.fallback import add_fallback_options, fallback_given
 from keras_transformer.apps.strategy import (
     add_strategy_options,
     check_strategy_options,
@@ -41,6 +42,7 @@ def add_export(commands):
     )  # fmt: skip
     export.add_argument("--json", action="store_true", help="print export.json")
     add_strategy_options(export)
+    add_fallback_options(export)
 
 
 def run_export(options):
@@ -59,7 +61,7 @@ def run_export(options):
     import_tensorflow_quietly()
     from keras_transformer.export.formats import export
 
-    about = export(options.run, options.path, options.format, **chosen)
+    about = export(options.run, options.path, options.format, **fallback_given(options), **chosen)
     print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
     return 0
 

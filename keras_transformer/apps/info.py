@@ -53,12 +53,15 @@ def in_lines(about):
     config, training, corpus = about["run"]["config"], about["run"]["training"], about["corpus"]
     sizes = ("num_layers", "d_model", "num_heads", "dff", "max_length")
     size = sum(file["bytes"] for file in about["files"].values())
+    options = dict(about.get("options", {}))
+    fallback = options.pop("fallback", None)
     lines = {
         "kind": f"{about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files",
         "sizes": ", ".join(f"{name} {config[name]}" for name in sizes),
         "corpus": f"{corpus['name']}, {corpus['pairs']:,} pairs, licence {corpus.get('licence') or 'not known'}",
         "training": scores(training),
-        **({"options": scores(about["options"])} if "options" in about else {}),
+        **({"options": scores(options)} if "options" in about else {}),
+        **({"fallback": scores(fallback)} if fallback else {}),
         **(
             {"verified": "{equal} of {questions} answers equal".format(**about["verified"])}
             if "verified" in about

@@ -95,6 +95,13 @@ class Forced:
         return ops.cast(drawn, "int32")
 
 
+def described(value):
+    """A strategy as a dictionary; all else as it is."""
+    if not dataclasses.is_dataclass(value):
+        return value
+    return {"kind": type(value).__name__.lower(), **dataclasses.asdict(value)}
+
+
 def first_of(wanted):
     """The first token of each row that is wanted, int32 (rows,), from booleans (rows, vocab_size)."""
     token = ops.arange(wanted.shape[-1])

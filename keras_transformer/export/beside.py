@@ -9,7 +9,7 @@ from keras_transformer.text.sentence_pieces import SentencePieces
 SETTINGS, PROGRAM = "settings.json", "answer.py"
 
 
-def write_beside(run, folder, files, kind):
+def write_beside(run, folder, files, kind, fallback=None):
     """Writes the tokenizers, what the program has to know of the run, and the files that are the same in every folder.
 
     Args:
@@ -17,6 +17,7 @@ def write_beside(run, folder, files, kind):
         folder: An empty folder, a `pathlib.Path`.
         files: Where the files are that are the same in every folder.
         kind: The format, as people write it.
+        fallback: The `Fallback`; None to give every answer.
 
     Raises:
         InputError: If a tokenizer is no SentencePiece model.
@@ -29,4 +30,5 @@ def write_beside(run, folder, files, kind):
             )
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
     shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # Of pip.
-    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns})
+    judging = {"fallback": fallback.to_dict()} if fallback else {}
+    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns, **judging})

@@ -25,7 +25,7 @@ BESIDE = [pathlib.Path(__file__).with_name("ctranslate2_files") / name for name 
 LENGTH_MULTIPLE = 16  # On some GPUs questions are filled up to a multiple of it, at most.
 
 
-def write(run, model, folder, quantization="float32"):
+def write(run, model, folder, quantization="float32", fallback=None):
     """Writes a run for CTranslate2.
 
     Args:
@@ -34,6 +34,7 @@ def write(run, model, folder, quantization="float32"):
         folder: An empty folder, a `pathlib.Path`.
         quantization: How the weights are stored: "float32"; "bfloat16", which halves them, and which a CPU computes
             with in float32; "int8", a quarter, computed with in 8 bits (biases and norms stay float32).
+        fallback: The `Fallback`, which answer.py says instead of answers that are too unlikely; None to give all.
 
     Raises:
         InputError: If there is no such quantization, or CTranslate2 is not installed.
@@ -50,7 +51,7 @@ def write(run, model, folder, quantization="float32"):
     spec = specification(run.config, parts_of(model))
     spec.register_source_vocabulary(source.tokens(list(range(run.tokenizer.vocab_size))))
     spec.register_target_vocabulary(target.tokens(list(range(run.target_tokenizer.vocab_size))))
-    configure(spec.config, run, target)
+    configure(spec.config, run, target, fallback)
     spec.validate()
     if quantization == "bfloat16":
         round_to_bfloat16(spec)
@@ -58,9 +59,13 @@ def write(run, model, folder, quantization="float32"):
     spec.save(str(folder))
 
 
-def reopen(folder):
-    """The function that the folder's answer.py has: from questions to pairs of an answer and its score."""
-    return import_answer().Bot(folder).answers
+def reopen(folder, judged=True):
+    """The function that the folder's answer.py has: from questions to pairs of an answer and its score.
+
+    With `judged` unset, the answers are those that it would give without a fallback.
+    """
+    bot = import_answer().Bot(folder)
+    return bot.answers if judged else bot.candidates
 
 
 def import_answer():
@@ -74,13 +79,14 @@ def import_answer():
     return answer
 
 
-def configure(config, run, target):
+def configure(config, run, target, fallback=None):
     """Sets what CTranslate2 has to know besides the weights, and what answer.py has.
 
     Args:
         config: The specification's.
         run: The `Run`.
         target: The tokenizer of the answers, as answer.py has it.
+        fallback: The `Fallback`, if there is one.
     """
     config.layer_norm_epsilon = EPSILON
     config.decoder_start_token, config.eos_token = target.tokens([target.start_id, target.end_id])
@@ -92,6 +98,8 @@ def configure(config, run, target):
     config.bos_token = config.unk_token
     config.add_attribute("max_length", run.config.max_length)
     config.add_attribute("turns", run.config.turns)
+    if fallback:
+        config.add_attribute("fallback", fallback.to_dict())
 
 
 def specification(config, parts):

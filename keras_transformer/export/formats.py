@@ -1,40 +1,56 @@
 """Exports by the name of their format."""
 
-import dataclasses
 import importlib
 
 from keras_transformer.chatbot import Chatbot
+from keras_transformer.confidence import REFUSALS, Confidence
+from keras_transformer.decoding.strategies import described
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT, FORMATS
 from keras_transformer.export.folder import about_export, new_folder, questions_of, verified, write_about
 from keras_transformer.run import Run
 
 
-def export(run_dir, path, kind="saved_model", **options):
+def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, **options):
     """Writes a trained run as a folder of another format, and asks that folder some questions before it is kept.
 
     Args:
         run_dir: Folder of the run.
         path: The folder to make.
         kind: One of `FORMATS`.
+        fallback: What the folder says instead of answers that it is not sure of, a text; the run must be calibrated.
+            A folder of kind "run" takes the calibration with it, and is told by those who ask it.
+        refusals: The share of answerable questions that may be refused for it.
         **options: Of the format, as `write` in its module has them.
 
     Returns:
         What the folder's `export.json` says, a dictionary.
 
     Raises:
-        InputError: If the run cannot be read, the place is taken, an option cannot be, a package is missing, or the
-            folder's answers are not the run's.
+        InputError: If the run cannot be read, or is not calibrated for a fallback, the place is taken, an option cannot
+            be, a package is missing, or the folder's answers are not the run's.
     """
     module = module_of(kind)
     run = Run(run_dir)
+    if fallback is not None:
+        fallback = options["fallback"] = fallback_of(run, kind, fallback, refusals, options)
     model = run.load_model()
     with new_folder(path) as folder:
         module.write(run, model, folder, **options)
-        checked = check(run, model, module.reopen(folder), options)
+        candidates = module.reopen(folder, judged=False) if fallback else module.reopen(folder)
+        checked = check(run, model, candidates, options)
+        if fallback:
+            check_fallback(fallback, chatbot_of(run, model), candidates, module.reopen(folder))
         about = about_export(run, folder, kind, in_json(options), checked)
         write_about(folder, about)
     return about
+
+
+def fallback_of(run, kind, text, refusals, options):
+    """The `Fallback` to a text for answers as an export chooses them; raises `InputError` if there can be none."""
+    if kind == "run":
+        raise InputError("a run folder is told its fallback when it is asked: export it without, then --fallback")
+    return Confidence.load(run.path, **decoding_of(options)).fallback(text, refusals)
 
 
 def module_of(kind):
@@ -71,12 +87,38 @@ def export_run(run_dir, path, **options):
 
 def check(run, model, answers, options):
     """Compares the answers and scores of a written folder, which `answers` gives, with the run's own."""
-    config = run.config
-    bot = Chatbot(model, run.tokenizer, config.max_length, run.target_tokenizer, config.turns)
     questions = questions_of(run.tokenizer)
-    decoding = {name: options[name] for name in ("strategy", "max_length", *RULES) if name in options}
     exact = options.get("quantization", EXACT) == EXACT
-    return verified(answers(questions), [found for [found] in bot.n_best(questions, 1, **decoding)], exact)
+    expected = [found for [found] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
+    return verified(answers(questions), expected, exact)
+
+
+def chatbot_of(run, model):
+    """The `Chatbot` of a `Run` whose model is loaded."""
+    config = run.config
+    return Chatbot(model, run.tokenizer, config.max_length, run.target_tokenizer, config.turns)
+
+
+def check_fallback(fallback, bot, candidates, judged):
+    """Raises `InputError` unless a written folder gives what it would answer, or the fallback where that is due.
+
+    Args:
+        fallback: The `Fallback`.
+        bot: The run's `Chatbot`.
+        candidates: The folder's function from questions to what it would answer, with the scores.
+        judged: The one to what it says.
+    """
+    questions = questions_of(bot.tokenizer)
+    found = zip(candidates(questions), judged(questions), bot.pieces(questions), strict=True)
+    for (answer, _), (said, score), pieces in found:
+        if said != fallback.instead_of(answer, score, pieces):
+            raise InputError(f"the export is not kept: it says {said!r} where its answer is {answer!r}, scored {score}")
+
+
+def decoding_of(options):
+    """Those options that say how answers are chosen, but for None, which says nothing."""
+    names = ("strategy", "max_length", *RULES)
+    return {name: options[name] for name in names if options.get(name) is not None}
 
 
 RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
@@ -85,11 +127,4 @@ RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
 
 def in_json(options):
     """Options as JSON can hold them: a strategy by its name and settings."""
-    return {name: described(value) for name, value in options.items()}
-
-
-def described(value):
-    """A strategy as a dictionary; all else as it is."""
-    if not dataclasses.is_dataclass(value):
-        return value
-    return {"kind": type(value).__name__.lower(), **dataclasses.asdict(value)}
+    return {name: value.to_dict() if name == "fallback" else described(value) for name, value in options.items()}

@@ -23,7 +23,7 @@ MODEL = "model.tflite"
 QUANTIZATIONS = ("float32", "int8")
 
 
-def write(run, model, folder, quantization="float32"):
+def write(run, model, folder, quantization="float32", fallback=None):
     """Writes the model, its tokenizers, and a program that needs nothing but these and LiteRT.
 
     The model answers one question greedily. In: "ids", int32 (1, max_length), as `Chatbot.ids_of` gives them, then 0.
@@ -36,6 +36,7 @@ def write(run, model, folder, quantization="float32"):
         folder: An empty folder, a `pathlib.Path`.
         quantization: "float32" for weights as they were trained, or "int8" for rounded ones: a smaller file, and some
             other answers.
+        fallback: The `Fallback`, which the program says instead of answers that are too unlikely; None to give all.
 
     Raises:
         InputError: If there is no such quantization, a tokenizer is no SentencePiece model, or Keras does not run on
@@ -45,17 +46,21 @@ def write(run, model, folder, quantization="float32"):
         raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
     if keras.backend.backend() != "tensorflow":
         raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
-    write_beside(run, folder, BESIDE, "LiteRT")
+    write_beside(run, folder, BESIDE, "LiteRT", fallback)
     (folder / MODEL).write_bytes(converted(run, model, quantization))
 
 
-def reopen(folder):
-    """The function that the folder's own program is: from questions to pairs of an answer and its score."""
+def reopen(folder, judged=True):
+    """The function that the folder's own program is: from questions to pairs of an answer and its score.
+
+    With `judged` unset, the answers are those that it would give without a fallback.
+    """
     answerer = runpy.run_path(str(Path(folder) / PROGRAM))["Answerer"]
     with warnings.catch_warnings():
         # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
         warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
-        return answerer(Path(folder)).answers
+        made = answerer(Path(folder))
+    return made.answers if judged else made.candidates
 
 
 def converted(run, model, quantization):

@@ -26,7 +26,7 @@ NEXT = "next."  # Starts the name of a tensor that takes the place of another in
 ROWS = 2  # The axis of a cache (batch, heads, rows, depth) along which it is written.
 
 
-def write(run, model, folder, quantization="float32"):
+def write(run, model, folder, quantization="float32", fallback=None):
     """Writes the two models, the tokenizers, and a program that needs nothing but these and ONNX Runtime.
 
     Args:
@@ -35,6 +35,7 @@ def write(run, model, folder, quantization="float32"):
         folder: An empty folder, a `pathlib.Path`.
         quantization: "float32" for weights as they were trained, or "int8" for rounded ones: smaller files, and some
             other answers.
+        fallback: The `Fallback`, which the program says instead of answers that are too unlikely; None to give all.
 
     Raises:
         InputError: If there is no such quantization, a tokenizer is no SentencePiece model, a package is missing, or
@@ -46,17 +47,21 @@ def write(run, model, folder, quantization="float32"):
         raise InputError("the export to ONNX is made by TensorFlow: set KERAS_BACKEND=tensorflow")
     for package in ("tf2onnx", "onnxruntime"):
         imported(package)  # Before the work is done.
-    write_beside(run, folder, BESIDE, "ONNX")
+    write_beside(run, folder, BESIDE, "ONNX", fallback)
     for name, function in zip((ENCODER, DECODER), functions(SteppingTransformer(model), run.config)):
         (folder / name).write_bytes(converted(function))
         if quantization == "int8":
             round_matrices(folder / name)
 
 
-def reopen(folder):
-    """The function that the folder's own program is: from questions to pairs of an answer and its score."""
+def reopen(folder, judged=True):
+    """The function that the folder's own program is: from questions to pairs of an answer and its score.
+
+    With `judged` unset, the answers are those that it would give without a fallback.
+    """
     imported("onnxruntime")
-    return runpy.run_path(str(folder / PROGRAM))["Answerer"](folder).answers
+    made = runpy.run_path(str(folder / PROGRAM))["Answerer"](folder)
+    return made.answers if judged else made.candidates
 
 
 def imported(name):

@@ -5,7 +5,7 @@ import json
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
 from keras_transformer.quantization import quantized
-from keras_transformer.run import CONFIG, SUMMARY, TOKENIZER_FILES, WEIGHTS
+from keras_transformer.run import CONFIDENCE, CONFIG, SUMMARY, TOKENIZER_FILES, WEIGHTS
 from keras_transformer.storage import load_tensors, save_tensors, write_json
 
 QUANTIZATIONS = ("float32", "int8")
@@ -27,7 +27,9 @@ def write(run, model, folder, quantization="float32"):
         raise InputError(f"a run folder has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
     about = json.loads((run.path / CONFIG).read_text("utf-8"))
     about["corpus"].pop("source", None)  # Paths of the machine that trained.
-    for name in {SUMMARY, *TOKENIZER_FILES}:
+    # Of rounded weights, what was calibrated would not be true.
+    calibrated = {CONFIDENCE} if quantization == "float32" else set()
+    for name in {SUMMARY, *TOKENIZER_FILES, *calibrated}:
         if (run.path / name).is_file():
             (folder / name).write_bytes((run.path / name).read_bytes())
     facts = load_tensors(run.path / WEIGHTS, run.id)[1]

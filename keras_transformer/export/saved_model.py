@@ -19,7 +19,7 @@ QUANTIZATIONS = ("float32", "int8")
 
 def write(
     run, model, folder, strategy=None, n_best=4, max_length=None, tokenizer_ops="core", quantization="float32",
-    xla=True, **rules,
+    xla=True, fallback=None, **rules,
 ):  # fmt: skip
     """Writes a SavedModel.
 
@@ -27,6 +27,10 @@ def write(
     log-probabilities "scores", float32 (batch,); "n_best", the same with `n_best` answers to each question, the best
     first, (batch, n_best); and "ids", from the ids of questions, "inputs", int32 (batch, length), to those of answers,
     "outputs", int32 (batch, max_length), and their "scores".
+
+    With a fallback, the "answers" of "serving_default" hold it in the place of those that are too unlikely. Its
+    "candidates", strings (batch,), are what would have been answered, which the scores are of, and its "confidences",
+    float32 (batch,), say how sure the run is of them. The other signatures judge nothing.
 
     Args:
         run: The `Run`.
@@ -39,6 +43,7 @@ def write(
         quantization: "float32", or "int8" for a folder of a quarter of the size, whose matrices are float32 in memory.
         xla: Whether the search is compiled, at the first question of each length; without, it is slower, and runs
             where TensorFlow was built without a compiler.
+        fallback: The `Fallback`; None to give every answer.
         **rules: `min_length`, `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`, as in `generate`.
 
     Raises:
@@ -57,17 +62,20 @@ def write(
     several = Task(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
     weights = GraphWeights(model, quantization)
     one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
-    served = Served(GraphText(run, TOKENIZERS[tokenizer_ops]), one, several)
+    served = Served(GraphText(run, TOKENIZERS[tokenizer_ops]), one, several, fallback)
     tf.saved_model.save(served, str(folder), signatures=served.signatures())
 
 
-def reopen(folder):
-    """The function that a SavedModel is: from questions to pairs of an answer and its score."""
+def reopen(folder, judged=True):
+    """The function that a SavedModel is: from questions to pairs of an answer and its score.
+
+    With `judged` unset, the answers are those that it would give without its fallback.
+    """
     served = tf.saved_model.load(str(folder)).signatures["serving_default"]
 
     def answers(questions):
         found = served(questions=tf.constant(questions, tf.string))
-        texts = (answer.decode("utf-8") for answer in found["answers"].numpy())
+        texts = (answer.decode("utf-8") for answer in found["answers" if judged else "candidates"].numpy())
         return list(zip(texts, found["scores"].numpy().tolist()))
 
     answers.served = served  # Whose variables live no longer than it.
@@ -90,11 +98,12 @@ class Served(tf.Module):
         text: The `GraphText`.
         one: The `GraphSearch` for an answer to each question.
         several: The one for several.
+        fallback: The `Fallback`; None to give every answer.
     """
 
-    def __init__(self, text, one, several):
+    def __init__(self, text, one, several, fallback=None):
         super().__init__()
-        self.text, self.one, self.several = text, one, several
+        self.text, self.one, self.several, self.fallback = text, one, several, fallback
 
     def signatures(self):
         """The functions by the names that they are called by."""
@@ -107,8 +116,25 @@ class Served(tf.Module):
         }
 
     def answer(self, questions):
-        ids, scores = self.one(self.text.encode(questions))
-        return {"answers": self.text.decode(ids[:, 0]), "scores": scores[:, 0]}
+        inputs = self.text.encode(questions)
+        ids, scores = self.one(inputs)
+        found = {"answers": self.text.decode(ids[:, 0]), "scores": scores[:, 0]}
+        return {**found, **self.judged(questions, inputs, **found)} if self.fallback else found
+
+    def judged(self, questions, inputs, answers, scores):
+        """What the fallback makes of answers."""
+        pieces = tf.cast(tf.math.count_nonzero(inputs, axis=1) - 2, tf.float64)  # Between start and end.
+        pieces /= tf.cast(tf.maximum(1, tf.strings.length(questions, "UTF8_CHAR")), tf.float64)
+        refused = (scores < self.fallback.least_score) | (pieces > self.fallback.most_pieces)
+        confidence = self.fallback.confidence
+        no_likelier = tf.searchsorted(tf.constant(confidence.scores, tf.float32), scores, side="right")
+        as_fine = len(confidence.pieces) - tf.searchsorted(tf.constant(confidence.pieces), pieces, side="left")
+        share = (1 + tf.cast(tf.minimum(no_likelier, as_fine), tf.float32)) / (len(confidence.own) + 1)
+        return {
+            "answers": tf.where(refused, self.fallback.text, answers),
+            "candidates": answers,
+            "confidences": tf.minimum(1.0, 2 * share),
+        }
 
     def answer_several(self, questions):
         ids, scores = self.several(self.text.encode(questions))

@@ -6,6 +6,7 @@ import pytest
 
 from keras_transformer.apps import chat
 from keras_transformer.apps.chat import Conversation, answer_lines
+from keras_transformer.apps.fallback import add_fallback_options
 from keras_transformer.apps.strategy import add_strategy_options
 
 KNOWN = set("abcdefgh")
@@ -17,7 +18,7 @@ class Bot:
     def __init__(self, turns):
         self.turns, self.asked, self.tokenizer = turns, [], self
 
-    def stream(self, question, strategy=None):
+    def stream(self, question, strategy=None, fallback=None):
         self.asked.append(question)
         yield from question.split("\n")[-1].upper()
 
@@ -35,6 +36,7 @@ class Bot:
 def options():
     parser = argparse.ArgumentParser()
     add_strategy_options(parser)
+    add_fallback_options(parser)
     return parser.parse_args([])
 
 

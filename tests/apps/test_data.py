@@ -6,7 +6,7 @@ import json
 import pytest
 
 from keras_transformer.apps import cli
-from keras_transformer.apps.data import table
+from keras_transformer.apps.columns import table
 from keras_transformer.data import catalog
 
 SMALL_TALK = "Q,A,label\n안녕,반가워요.,0\nq11,a,0\n질문 53,대답,1\nhello,Hi!,0\n"

@@ -28,6 +28,7 @@ class Bot:
         folder = pathlib.Path(folder)
         settings = json.loads((folder / "config.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
+        self.fallback = settings.get("fallback")
         self.tokenizer = load_tokenizer(folder, "tokenizer")
         self.target_tokenizer = load_tokenizer(folder, "target_tokenizer") or self.tokenizer
         self.translator = ctranslate2.Translator(str(folder))
@@ -37,6 +38,24 @@ class Bot:
         return [answer for answer, _ in self.answers(questions, **settings)]
 
     def answers(self, questions, **settings):
+        """What `candidates` returns, with the fallback, if there is one, in place of answers that it is not sure of.
+
+        That is told of the likeliest tokens alone: with other settings nothing is replaced.
+        """
+        found = self.candidates(questions, **settings)
+        if settings or not self.fallback:
+            return found
+        return [self.judged(question, *one) for question, one in zip(questions, found)]
+
+    def judged(self, question, answer, score):
+        """The answer, or the fallback if it is too unlikely or its question cut into too many pieces; and the score."""
+        if not question.strip():
+            return answer, score
+        pieces = (len(self.tokens_of(question)) - 2) / len(question)
+        refused = score < self.fallback["least_score"] or pieces > self.fallback["most_pieces"]
+        return (self.fallback["text"] if refused else answer), score
+
+    def candidates(self, questions, **settings):
         """The answers to many questions, in their order, with their scores.
 
         Args:

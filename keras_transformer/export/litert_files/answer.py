@@ -35,17 +35,30 @@ class Answerer:
     def __init__(self, folder):
         settings = json.loads((folder / "settings.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
+        self.fallback = settings.get("fallback")
         self.tokenizer = SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
         own = folder / "target_tokenizer.model"
         self.target_tokenizer = SentencePieceProcessor(model_file=str(own)) if own.exists() else self.tokenizer
         self.model = Interpreter(model_path=str(folder / "model.tflite")).get_signature_runner()
 
     def answers(self, questions):
-        """What `answer` returns for many questions, in their order."""
-        return [self.answer(question) for question in questions]
+        """What is said to many questions, in their order: answers, or the fallback, each with the answer's score."""
+        return [self.judged(question, *found) for question, found in zip(questions, self.candidates(questions))]
 
-    def answer(self, question):
-        """The answer to one question, whose lines are turns if the model knows several, and its score.
+    def candidates(self, questions):
+        """What `candidate` returns for many questions, in their order."""
+        return [self.candidate(question) for question in questions]
+
+    def judged(self, question, answer, score):
+        """The answer, or the fallback if it is too unlikely or its question cut into too many pieces; and the score."""
+        if not self.fallback or not question.strip():
+            return answer, score
+        pieces = (len(self.ids_of(question)) - 2) / len(question)
+        refused = score < self.fallback["least_score"] or pieces > self.fallback["most_pieces"]
+        return (self.fallback["text"] if refused else answer), score
+
+    def candidate(self, question):
+        """The likeliest answer to a question, whose lines are turns if the model knows several, and its score.
 
         The score is the summed log-probability of the answer's tokens, in nats. A blank question has ("", 0.0).
         """
@@ -83,7 +96,8 @@ def main():
     sys.stdout.reconfigure(encoding="utf-8")
     answerer = Answerer(pathlib.Path(__file__).parent)
     for line in sys.stdin:
-        print(answerer.answer(line)[0], flush=True)
+        [(answer, _)] = answerer.answers([line])
+        print(answer, flush=True)
 
 
 if __name__ == "__main__":

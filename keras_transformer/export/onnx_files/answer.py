@@ -32,6 +32,7 @@ class Answerer:
     def __init__(self, folder):
         settings = json.loads((folder / "settings.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
+        self.fallback = settings.get("fallback")
         self.tokenizer = SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
         own = folder / "target_tokenizer.model"
         self.target_tokenizer = SentencePieceProcessor(model_file=str(own)) if own.exists() else self.tokenizer
@@ -42,7 +43,19 @@ class Answerer:
         self.encoder, self.decoder = (InferenceSession(folder / name, options) for name in names)
 
     def answers(self, questions):
-        """The answers to many questions, in their order, with their scores.
+        """What is said to many questions, in their order: answers, or the fallback, each with the answer's score."""
+        return [self.judged(question, *found) for question, found in zip(questions, self.candidates(questions))]
+
+    def judged(self, question, answer, score):
+        """The answer, or the fallback if it is too unlikely or its question cut into too many pieces; and the score."""
+        if not self.fallback or not question.strip():
+            return answer, score
+        pieces = (len(self.ids_of(question)) - 2) / len(question)
+        refused = score < self.fallback["least_score"] or pieces > self.fallback["most_pieces"]
+        return (self.fallback["text"] if refused else answer), score
+
+    def candidates(self, questions):
+        """The likeliest answers to many questions, in their order, with their scores.
 
         Args:
             questions: Texts, whose lines are turns if the model knows several.

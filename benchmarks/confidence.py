@@ -1,0 +1,143 @@
+"""Does a run know when not to answer?
+
+    python -m benchmarks.confidence RUN CORPUS [--foreign NAME=FILE …] [--figure FILE]
+
+A run trained on CORPUS is calibrated on its validation part. Then it is asked the questions of the test part, which
+should be refused no more often than was allowed, and questions that it cannot know: the small talk of `data/`, if it
+was not trained on that; the questions of other corpora, or the words in the first column of a .tsv file; random text;
+and its own test questions with their characters shuffled, or with words from all of them. The folder of the run is left
+as it is.
+"""
+
+import argparse
+import pathlib
+import shutil
+import tempfile
+
+import numpy as np
+import pandas
+
+from benchmarks.command import make_parser, provenance, say, start
+from benchmarks.corpus import SMALL_TALK
+from benchmarks.results import publish, table
+from keras_transformer import Chatbot, InputError, calibrate, load_pairs, plot_refusals, split_pairs
+from keras_transformer.evaluation.calibrate import different, drawn, numbers
+from keras_transformer.evaluation.foreign import auroc, invented
+
+NAME = "confidence"
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
+AUROC = ("AUROC", "of the answer's log-probability", "of the question's pieces a character")
+OWN = "test part"
+LANGUAGES = {"ko": "small talk in Korean", "en": "small talk in English"}
+MOST = 1000  # Questions of a foreign corpus.
+
+
+def named_file(text):
+    """A name and a file, written "NAME=FILE", for argparse."""
+    name, equals, path = text.partition("=")
+    if not (name and equals and pathlib.Path(path).is_file()):
+        raise argparse.ArgumentTypeError(f"{text}: must be NAME=FILE, of a file that is there")
+    return name, pathlib.Path(path)
+
+
+def questions_of(path):
+    """The questions of a corpus, or the words in the first column of a .tsv file without a header."""
+    if path.suffix.lower() != ".tsv":
+        return different(load_pairs(path)["question"])
+    return different(line.split("\t")[0] for line in path.read_text("utf-8").splitlines())
+
+
+def small_talk():
+    """The questions of our own corpus by their languages."""
+    rows = pandas.read_csv(SMALL_TALK)
+    return {name: different(rows["question"][rows["language"] == language]) for language, name in LANGUAGES.items()}
+
+
+def asked_of(corpus, files):
+    """What a run is asked: sets of questions by their names, its own test part first.
+
+    Args:
+        corpus: The file that it was trained on.
+        files: Pairs of a name and a file of foreign questions.
+    """
+    own = different(split_pairs(load_pairs(corpus))["test"]["question"])
+    if not own:
+        raise InputError(f"{corpus}: its test part holds no question")
+    others = {} if corpus.samefile(SMALL_TALK) else small_talk()
+    others |= {name: questions_of(path) for name, path in files}
+    return {OWN: own, **{name: drawn(texts, MOST) for name, texts in others.items()}, **invented(own)}
+
+
+def measure(run, corpus, files):
+    """Calibrates a copy of the run, and asks it.
+
+    Args:
+        run: Folder of the run.
+        corpus: The file that it was trained on.
+        files: Pairs of a name and a file of foreign questions.
+
+    Returns:
+        The `Confidence`, and what it judges each set of questions by, a dictionary from their names to pairs.
+    """
+    asked = asked_of(corpus, files)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(run, pathlib.Path(folder) / "run", ignore=shutil.ignore_patterns("logs", "checkpoint*"))
+        confidence = calibrate(copy, split_pairs(load_pairs(corpus))["validation"]["question"])
+        bot = Chatbot.load(copy)
+    found = {}
+    for name, questions in asked.items():
+        say(f"{name}: {len(questions):,} questions …")
+        found[name] = numbers(bot, questions)
+    return confidence, found
+
+
+def report(confidence, asked):
+    """The paragraphs of the results.
+
+    Args:
+        confidence: The `Confidence`.
+        asked: What it judges each set of questions by, a dictionary from their names to pairs.
+    """
+    header = ["questions", "number", *(f"{rate:.0%}" for rate in RATES), *AUROC]
+    own, rows = columns(confidence, asked[OWN]), []
+    for name, pairs in asked.items():
+        refused = ((confidence.of(*zip(*pairs)) <= rate).mean() for rate in RATES)
+        told = ["", "", ""] if name == OWN else [f"{auroc(*both):.3f}" for both in zip(own, columns(confidence, pairs))]
+        rows.append([name, f"{len(pairs):,}", *(f"{share:.1%}" for share in refused), *told])
+    how = (
+        f"Calibrated on the {len(confidence.own):,} different questions of the validation part; greedy answers. "
+        "The table has the shares of the questions that are refused, by the rate of wrong refusals that is allowed: in "
+        "the first row they should be that rate at most, in the others all. AUROC: how well the confidence tells these "
+        "questions from those of the test part, and how well its two numbers do by themselves; 0.5 is chance."
+    )
+    return [how, table(header, rows)]
+
+
+def columns(confidence, pairs):
+    """What is to be greater for questions of the run's own kind: its confidence, the score, the pieces negated."""
+    scores, pieces = np.array(pairs).T
+    return confidence.share(scores, pieces), scores, -pieces
+
+
+def main(arguments=None):
+    parser = make_parser(__doc__, NAME)
+    parser.add_argument("run", type=pathlib.Path, metavar="RUN", help="folder of a trained run")
+    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="the file that it was trained on")
+    parser.add_argument(
+        "--foreign", type=named_file, action="append", default=[], metavar="NAME=FILE",
+        help="questions that the run cannot know: a corpus, or a .tsv file with words in its first column",
+    )  # fmt: skip
+    parser.add_argument("--figure", metavar="FILE", help="where to draw the curves, if anywhere")
+    options = parser.parse_args(arguments)
+    confidence, asked = measure(options.run, options.corpus, options.foreign)
+    if options.figure:
+        from keras_transformer.visualize.picture import save
+
+        save(plot_refusals(confidence, asked), options.figure)
+    about = f"Run: {options.run.resolve().name}, trained on {options.corpus.name}."
+    title = "Knowing when not to answer"
+    publish(options.results, NAME, title, [provenance(NAME, arguments), about, *report(confidence, asked)])
+
+
+if __name__ == "__main__":
+    start(main)
