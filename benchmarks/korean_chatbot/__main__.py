@@ -1,0 +1,96 @@
+"""How good are our answers to questions of a Korean chat corpus, beside those of others?
+
+    python -m benchmarks.korean_chatbot ChatbotData.csv --peers FOLDER [--peers-python PYTHON]
+
+All are asked the same questions, which nobody met in training: the most frequent answer, that of the most similar
+training question, the peers, and ours. Those that learn are trained with each seed. Answers and runs are kept in the
+work folder: a second start goes on where the first one ended, and a system that fails does not cost the others theirs.
+The document is written anew as a whole; that of the validation part is printed only, unless --results says where to.
+"""
+
+import os
+import pathlib
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from benchmarks.command import add_peer_folder, at_least, provenance, say, start
+from benchmarks.corpus import Corpus
+from benchmarks.korean_chatbot import baselines, report, systems
+from benchmarks.korean_chatbot.exam import Exam, WorkFolder
+from benchmarks.korean_chatbot.options import make_parser
+from benchmarks.korean_chatbot.scoring import scored
+from benchmarks.programs import Failed
+from benchmarks.results import write_atomically
+from keras_transformer import PRESETS
+
+NAME = "korean_chatbot"
+DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT.md"
+BEST, BEST_WAY = pathlib.Path(__file__).with_name("best.toml"), "32 samples at temperature 0.7, by agreement"
+
+
+def parse(arguments):
+    """The options."""
+    parser = make_parser(NAME, __doc__, DOCUMENT)
+    add_peer_folder(parser)
+    parser.add_argument("--peer-epochs", type=at_least(1), default=50, metavar="N", help="at most (default: 50)")
+    parser.add_argument("--presets", choices=PRESETS, nargs="+", default=["small"], help="of ours (default: small)")
+    parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
+    parser.add_argument(
+        "--part", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
+    )
+    options = parser.parse_args(arguments)
+    options.seeds, options.presets = list(dict.fromkeys(options.seeds)), list(dict.fromkeys(options.presets))
+    if options.results is None and options.part == "test":
+        options.results = DOCUMENT
+    return options
+
+
+def ask_all(wanted, exam, work):
+    """Asks systems one after the other.
+
+    Returns:
+        The `Scored` ones of those that answered, and a line on each of the others.
+    """
+    found, failures = [], []
+    for system in wanted:
+        try:
+            found.append(scored(system.name, systems.ask(system, exam, work), exam))
+        except Failed as error:
+            say(f"  left out: {error}")
+            failures.append(str(error))
+    return found, failures
+
+
+def our_systems(exam, nearest, trainer, options):
+    """Ours: each preset as it is, and the best settings in two ways."""
+    presets = [systems.Ours(name, ("--preset", name), exam, nearest, trainer) for name in options.presets]
+    best = systems.Ours("best settings", ("--config", BEST), exam, nearest, trainer)
+    plain = [one.system("greedy", options.seeds) for one in [*presets, best]]
+    return [*plain, best.system(BEST_WAY, options.seeds)]
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    corpus = Corpus(options.corpus)
+    exam, validation = Exam(corpus.pairs, options.part), Exam(corpus.pairs, "validation")
+    work = WorkFolder(options.work, corpus.path)
+    variant, variants = baselines.choose_variant(validation)
+    nearest = baselines.NearestQuestions(exam.train, variant)
+    trainer = systems.Trainer(corpus, work, options.epochs)
+    others, left_out = ask_all(systems.without_models(exam, variant), exam, work)
+    mine, more_left_out = ask_all(our_systems(exam, nearest, trainer, options), exam, work)
+    left_out += more_left_out
+    if options.peers:
+        theirs, more_left_out = ask_all(systems.peers(exam, corpus, work, options), exam, work)
+        others, left_out = [*others, *theirs], [*left_out, *more_left_out]
+    else:
+        left_out.append("the peers: no --peers was given")
+    made_by = provenance(NAME, arguments, options.peers and options.peers_python)
+    text = report.document(exam, corpus, made_by, others, mine, variants, BEST, left_out)
+    print(text)
+    if options.results:
+        write_atomically(options.results, text)
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,151 @@
+"""The document of the benchmark: tables, sample questions, and how all of it came to be."""
+
+import random
+import re
+
+from benchmarks.korean_chatbot.scoring import BITS, best_of, difference
+from benchmarks.results import table
+
+SAMPLED, DRAW = 10, 0  # Questions that are shown, and the seed that draws them.
+WITH_BOUNDS = {BITS: "{:.3f}", "chrf": "{:.1f}", "bleu": "{:.1f}", "exact_match": "{:.1%}", "copied": "{:.0%}"}
+MAIN = {BITS: "bits per character", "chrf": "chrF"}
+HEADER = [
+    "", "bits per character", "chrF", "BLEU", "exact match", "copied", "distinct-1", "distinct-2", "length",
+]  # fmt: skip
+LEGEND = """
+In brackets stand the 95 % intervals: the questions drawn anew, with replacement, 1,000 times. Bits per character of the
+corpus's answers are of models alone; fewer are better. Of chrF and BLEU (0 to 100) and of exact matches more are
+better. Where a question has several answers, each is right. *Copied* is the share of the answers that stand word for
+word among those of training, *distinct* that of different words and pairs of words, *length* the characters of an
+answer. The answers of all seeds of a system are scored together.
+""".strip()
+PAIRED = """
+The score of ours less that of the other, on the same questions at every draw. Below zero ours is better in bits per
+character, above zero in chrF.
+""".strip()
+TRIED = """
+Settings and ways of choosing answers were tried on the validation part alone: `KOREAN_CHATBOT_SEARCH.md`.
+""".strip()
+
+
+def document(exam, corpus, made_by, others, ours, variants, best, left_out):
+    """The whole document.
+
+    Args:
+        exam: The `Exam`.
+        corpus: The `Corpus`.
+        made_by: How, when and where the figures came to be.
+        others: The baselines, `Scored`.
+        ours: Ours, `Scored`.
+        variants: chrF on the validation part of each variant of the nearest questions.
+        best: The file of our best settings.
+        left_out: Lines on systems that could not be asked.
+    """
+    systems = [*others, *ours]
+    paragraphs = [
+        "# Answers to questions of a Korean chat corpus",
+        made_by,
+        asked(exam, corpus),
+        scores_table(systems),
+        LEGEND,
+        seeds_table(systems),
+        "## Ours beside the best of the others\n\n" + PAIRED if ours else None,
+        differences_table(ours, others) if ours else None,
+        "\n".join(["Left out:\n", *(f"- {escaped(line)}" for line in left_out)]) if left_out else None,
+        "## What was chosen, and by what",
+        chosen(variants),
+        f"Our best settings, `benchmarks/korean_chatbot/{best.name}`:",
+        f"```toml\n{best.read_text('utf-8').strip()}\n```",
+        TRIED,
+        f"## {SAMPLED} questions, drawn",
+        *samples(exam, systems),
+    ]
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+def asked(exam, corpus):
+    """What is asked, in a paragraph."""
+    answers, train = sum(map(len, exam.references)), len(exam.train)
+    return (
+        f"Asked are the {len(exam.questions):,} different questions of the {exam.part} part of {corpus.path.name},\n"
+        f"which have {answers:,} answers there; {train:,} of its {len(corpus.pairs):,} pairs are for training.\n"
+        "The split goes by the questions' hashes: no question stands in two parts. Each is answered by itself."
+    )
+
+
+def chosen(variants):
+    """How the nearest questions are found, in a paragraph and a table."""
+    rows = [[name, f"{value:.2f}"] for name, value in sorted(variants.items(), key=lambda pair: -pair[1])]
+    how = "What is counted of a question to find the nearest ones, and chrF of their answers on the validation part:"
+    return f"{how}\n\n{table(['counted', 'chrF'], rows)}"
+
+
+def scores_table(systems):
+    """The table of all scores.
+
+    Args:
+        systems: The `Scored` systems.
+    """
+    return table(HEADER, [score_cells(system) for system in systems])
+
+
+def score_cells(system):
+    """A system's row."""
+    bounded = [with_bounds(system, name, form) for name, form in WITH_BOUNDS.items()]
+    different = [f"{system.distinct(n):.0%}" for n in (1, 2)]
+    return [system.name, *bounded, *different, f"{system.value('answer_length'):.1f}"]
+
+
+def with_bounds(system, name, form):
+    """A score with its interval, as "12.3 (11.9–12.8)"; "n/a" where the system has none."""
+    if name not in system.scores:
+        return "n/a"
+    low, high = map(form.format, system.intervals[name])
+    return f"{form.format(system.value(name))} ({low}–{high})"
+
+
+def seeds_table(systems):
+    """The main scores of each seed, of the systems that have several; None if none has."""
+    several = [system for system in systems if len(system.answers) > 1]
+    rows = [[system.name, *(each_cell(system, name) for name in MAIN)] for system in several]
+    return table(["each seed", *MAIN.values()], rows) if rows else None
+
+
+def each_cell(system, name):
+    """A score of each seed, as "12.3 / 12.5"; "n/a" where the system has none."""
+    return " / ".join(map(WITH_BOUNDS[name].format, system.each.get(name, []))) or "n/a"
+
+
+def differences_table(ours, others):
+    """Ours less the best of the others: of all of them in chrF, of the models among them in both main scores.
+
+    Args:
+        ours: Our `Scored` systems.
+        others: The baselines.
+    """
+    models = [other for other in others if BITS in other.scores]
+    best = [("chrf", best_of(others, "chrf")), *((name, best_of(models, name)) for name in MAIN)]
+    compared = list(dict.fromkeys((name, other) for name, other in best if other))
+    header = ["ours, less", *(f"{MAIN[name]} of {other.name}" for name, other in compared)]
+    return table(header, [[one.name, *(difference_cell(one, other, name) for name, other in compared)] for one in ours])
+
+
+def difference_cell(mine, other, name):
+    """A paired difference with its interval, as "+1.2 (+0.3 to +2.2)"."""
+    form = WITH_BOUNDS[name].replace(":", ":+")
+    value, (low, high) = difference(mine, other, name)
+    return f"{form.format(value)} ({form.format(low)} to {form.format(high)})"
+
+
+def samples(exam, systems):
+    """Paragraphs with some questions, their answers in the corpus, and those of the systems' first seeds."""
+    drawn = sorted(random.Random(DRAW).sample(range(len(exam.questions)), min(SAMPLED, len(exam.questions))))
+    for index in drawn:
+        references = " / ".join(map(escaped, exam.references[index]))
+        lines = [f"- {system.name}: {escaped(system.answers[0].texts[index])}" for system in systems]
+        yield "\n".join([f"**{escaped(exam.questions[index])}**\n", f"- *the corpus: {references}*", *lines])
+
+
+def escaped(text):
+    """A text in which Markdown finds no marks of its own."""
+    return re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(text.split()))

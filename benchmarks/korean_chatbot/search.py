@@ -1,0 +1,91 @@
+"""Which settings and which way of choosing answers suit a Korean chat corpus? Asked on its validation part alone.
+
+    python -m benchmarks.korean_chatbot.search ChatbotData.csv [--only NAME …]
+
+Each of the settings is trained with one seed, and answers in all ways: with beams of several length penalties, and by
+choosing among several answers. The test part is never read. Runs and answers are kept as `benchmarks.korean_chatbot`
+keeps them, and in the same folder.
+"""
+
+import os
+import pathlib
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from benchmarks.command import provenance, say, start
+from benchmarks.corpus import Corpus
+from benchmarks.korean_chatbot import baselines, systems
+from benchmarks.korean_chatbot.exam import Exam, WorkFolder
+from benchmarks.korean_chatbot.options import make_parser
+from benchmarks.korean_chatbot.report import with_bounds
+from benchmarks.korean_chatbot.scoring import BITS, scored
+from benchmarks.korean_chatbot.ways import WAYS
+from benchmarks.programs import Failed
+from benchmarks.results import table, write_atomically
+
+NAME = "korean_chatbot.search"
+DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT_SEARCH.md"
+SEED = 0
+SMALL = ("--preset", "small")
+CANDIDATES = {
+    "small": SMALL,
+    "label smoothing 0.1": (*SMALL, "--label-smoothing", "0.1"),
+    "dropout 0.3": (*SMALL, "--dropout", "0.3"),
+    "dropout 0.3, label smoothing 0.1": (*SMALL, "--dropout", "0.3", "--label-smoothing", "0.1"),
+    "tied embeddings": (*SMALL, "--tie-embeddings"),
+    "tied embeddings, dropout 0.3": (*SMALL, "--tie-embeddings", "--dropout", "0.3"),
+    "vocabulary of 2,000": (*SMALL, "--vocab-size", "2000"),
+    "vocabulary of 2,000, dropout 0.3": (*SMALL, "--vocab-size", "2000", "--dropout", "0.3"),
+    "characters": (*SMALL, "--tokenizer", "character", "--max-length", "96"),
+    "letters (jamo)": (*SMALL, "--jamo"),
+    "half as wide": (*SMALL, "--d-model", "128", "--num-heads", "4", "--dff", "256"),
+}
+"""Settings by their names, as the command line is told of them; all validate a moving average of their weights."""
+SCORES = {BITS: "{:.3f}", "chrf": "{:.2f}", "exact_match": "{:.1%}", "copied": "{:.0%}"}
+HEADER = ["", "bits per character", "chrF", "exact match", "copied", "length"]
+
+
+def main(arguments=None):
+    parser = make_parser(NAME, __doc__, DOCUMENT)
+    parser.add_argument("--only", choices=CANDIDATES, nargs="+", default=list(CANDIDATES), help="default: all settings")
+    options = parser.parse_args(arguments)
+    corpus = Corpus(options.corpus)
+    exam = Exam(corpus.pairs, "validation")
+    work = WorkFolder(options.work, corpus.path)
+    variant, _ = baselines.choose_variant(exam)
+    nearest = baselines.NearestQuestions(exam.train, variant)
+    trainer = systems.Trainer(corpus, work, options.epochs)
+    sections = [section("without training", systems.without_models(exam, variant), exam, work)]
+    for name in options.only:
+        ours = systems.Ours(name, CANDIDATES[name], exam, nearest, trainer)
+        sections.append(section(name, [ours.system(way, [SEED]) for way in WAYS], exam, work))
+    about = (
+        f"The {len(exam.questions):,} different questions of the validation part, {len(exam.train):,} pairs to train "
+        f"on, seed {SEED}. In brackets stand 95 % intervals."
+    )
+    title = "# What was tried for the Korean chat corpus"
+    text = "\n\n".join([title, provenance(NAME, arguments), about, *sections]) + "\n"
+    print(text)
+    write_atomically(options.results or DOCUMENT, text)
+
+
+def section(title, wanted, exam, work):
+    """Asks systems one after the other; returns their scores as a section of the document."""
+    rows, failures = [], []
+    for system in wanted:
+        try:
+            rows.append(cells(scored(system.name, systems.ask(system, exam, work), exam)))
+        except Failed as error:
+            say(f"  left out: {error}")
+            failures.append(f"Left out: {error}")
+    return "\n\n".join([f"## {title}", *([table(HEADER, rows)] if rows else []), *failures])
+
+
+def cells(system):
+    """A system's row."""
+    bounded = [with_bounds(system, name, form) for name, form in SCORES.items()]
+    return [system.name.removeprefix("ours: "), *bounded, f"{system.value('answer_length'):.1f}"]
+
+
+if __name__ == "__main__":
+    start(main)
