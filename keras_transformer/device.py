@@ -1,7 +1,10 @@
 """Which devices Keras computes on."""
 
+import collections
+import contextlib
 import dataclasses
 import os
+import sys
 
 import keras
 
@@ -21,13 +24,30 @@ class Devices:
     def __str__(self):
         backend = keras.backend.backend()
         if self.gpus:
-            return f"GPU ({', '.join(self.gpus)}; {backend})"
+            compiler = "" if backend == "torch" else ", XLA"  # As Keras' `jit_compile="auto"` chooses.
+            counts = collections.Counter(self.gpus).items()
+            names = ", ".join(f"{count} × {name}" if count > 1 else name for name, count in counts)
+            return f"GPU ({names}; {backend}{compiler})"
         return f"CPU ({cores()} cores; {backend})"
 
 
 def cores():
     """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def prepare_devices():
+    """Lets the frameworks share a GPU with other programs and with each other; without effect once they compute on it.
+
+    TensorFlow and JAX would take nearly all of its memory at their start. Beside another backend TensorFlow reads the
+    data alone, and leaves the GPU to it.
+    """
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if keras.backend.backend() == "tensorflow" or "tensorflow" not in sys.modules:
+        return
+    with contextlib.suppress(RuntimeError):  # It has begun to compute.
+        sys.modules["tensorflow"].config.set_visible_devices([], "GPU")
 
 
 def find_devices():
