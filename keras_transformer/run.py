@@ -7,6 +7,7 @@
     weights.safetensors      the best weights so far
     weights-epoch-0007.…     those of the last epochs, where `keep_epochs` asks for them
     checkpoint.safetensors   the state at which training goes on
+    confidence.json          what `calibrate` found, to know when not to answer
     metrics.csv              a row per epoch
     summary.json             how training ended; there only when it has
     logs/                    for TensorBoard
@@ -23,6 +24,7 @@ import uuid
 
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
+from keras_transformer.device import prepare_devices
 from keras_transformer.errors import DiskFull, InputError
 from keras_transformer.lock import LOCK
 from keras_transformer.models.transformer import transformer
@@ -36,6 +38,7 @@ TOKENIZER, TARGET_TOKENIZER = "tokenizer", "target_tokenizer"
 TOKENIZER_FILES = {name + ending for name in (TOKENIZER, TARGET_TOKENIZER) for ending in ENDINGS}
 EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
 CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
+CONFIDENCE = "confidence.json"
 
 
 class Run:
@@ -151,6 +154,7 @@ class Run:
 
     def build_model(self):
         """A model of the run's sizes with new weights."""
+        prepare_devices()
         own = self.target_tokenizer is not self.tokenizer
         return build_model(self.config, self.tokenizer.vocab_size, self.target_tokenizer.vocab_size if own else None)
 

@@ -76,6 +76,15 @@ def load_tensors(path, run_id):
     return tensors, json.loads(metadata["about"])
 
 
+def tensors_checksum(path):
+    """The checksum that such a file says of its arrays, in hex; raises `InputError` if it says none."""
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            return file.metadata()["checksum"]
+    except (safetensors.SafetensorError, OSError, TypeError, KeyError) as error:
+        raise InputError(f"{path}: damaged: {error}") from error
+
+
 def tensors_layout(names, tensors):
     """What a safetensors file says of its tensors: type, shape, where their bytes are; and the number of all bytes."""
     layout, end = {}, 0

@@ -31,6 +31,8 @@ for extra, use in (
     ("visualize", lambda: plot_position_encoding()),
     ("visualize", lambda: plot_schedule(CustomSchedule(64), 10)),
     ("evaluate", lambda: evaluate("run", None)),
+    ("evaluate", lambda: compare(["run", "other"], None)),
+    ("report", lambda: report_html("run", None)),
 ):
     try:
         use()

@@ -9,13 +9,17 @@ import warnings
 
 from keras_transformer import __version__
 from keras_transformer.apps.attention import add_attention
+from keras_transformer.apps.calibrate import add_calibrate
 from keras_transformer.apps.command import add_command, check_utf8, examples_of, import_tensorflow_quietly
+from keras_transformer.apps.compare import add_compare
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.evaluate import add_evaluate
 from keras_transformer.apps.export import add_export
+from keras_transformer.apps.fallback import add_fallback_options, fallback_asked
 from keras_transformer.apps.info import add_info
 from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
 from keras_transformer.apps.plot import add_plot
+from keras_transformer.apps.report import add_report
 from keras_transformer.apps.serve import add_serve
 from keras_transformer.apps.strategy import (
     add_strategy_options,
@@ -73,6 +77,9 @@ def parser():
     add_attention(commands)
     add_average(commands)
     add_evaluate(commands)
+    add_compare(commands)
+    add_report(commands)
+    add_calibrate(commands)
     add_export(commands)
     add_serve(commands)
     add_info(commands)
@@ -99,6 +106,7 @@ def add_chat(commands):
     )  # fmt: skip
     chat.add_argument("run", metavar="RUN", help="folder of the run")
     add_strategy_options(chat)
+    add_fallback_options(chat)
 
 
 def add_answer(commands):
@@ -110,6 +118,7 @@ def add_answer(commands):
     answer.add_argument("run", metavar="RUN", help="folder of the run")
     answer.add_argument("--json", action="store_true", help="a JSON object a line, with the log-probabilities")
     add_strategy_options(answer)
+    add_fallback_options(answer)
 
 
 def add_tokenize(commands):
@@ -155,18 +164,23 @@ def run_train(options):
     import_tensorflow_quietly()
     from keras_transformer.data.parts import Corpus
     from keras_transformer.training.callbacks import TrainingDiverged
+    from keras_transformer.training.distributed import ProcessLost, join_cluster, leave
     from keras_transformer.training.trainer import train
 
+    join_cluster(options.coordinator, options.processes, options.process)
     config = base_config(options).replace(**given_settings(options))
     corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
     files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            summary = train(corpus, options.run, config, options.from_run, **files)
+            summary = train(corpus, options.run, config, options.from_run, devices=options.devices, **files)
     except TrainingDiverged as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
         return FAILED
-    return 0 if summary["finished"] else INTERRUPTED
+    except ProcessLost as error:
+        print(f"keras-transformer: failed: {error}", file=sys.stderr)
+        return leave(FAILED)
+    return 0 if summary["finished"] else leave(INTERRUPTED)
 
 
 def base_config(options):
@@ -186,7 +200,7 @@ def run_chat(options):
     import_tensorflow_quietly()
     from keras_transformer.apps.chat import answer_lines, talk
 
-    strategy_settings(options)  # What cannot be is said before anything is loaded.
+    fallback_asked(options, strategy_settings(options))  # What cannot be is said before anything is loaded.
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
     else:
@@ -201,22 +215,29 @@ def run_answer(options):
     from keras_transformer.chatbot import Chatbot
 
     settings = strategy_settings(options)
+    fallback = fallback_asked(options, settings)
     bot = Chatbot.load(options.run)
     questions = list(read_lines(sys.stdin))
-    for question, answers in zip(questions, bot.n_best(questions, answers_wanted(options), **settings)):
-        print_answers(question, answers, options)
+    found = bot.n_best(questions, answers_wanted(options), **settings)
+    for question, pieces, answers in zip(questions, bot.pieces(questions), found):
+        print_answers(question, pieces, answers, options, fallback)
     sys.stdout.flush()
     return 0
 
 
-def print_answers(question, answers, options):
-    """Prints the answers to a question: one JSON object, or a line each."""
-    if options.json:
-        found = [{"answer": answer, "score": round(score, 4)} for answer, score in answers]
-        print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
+def print_answers(question, pieces, answers, options, fallback):
+    """Prints the answers to a question, or the fallback: one JSON object, or a line each."""
+    said = [fallback.instead_of(*one, pieces) if fallback else one[0] for one in answers]
+    if not options.json:
+        for text, (_, score) in zip(said, answers):
+            print(in_words(text, score, options))
         return
-    for answer, score in answers:
-        print(in_words(answer, score, options))
+    found = [{"answer": text, "score": round(score, 4)} for text, (_, score) in zip(said, answers)]
+    if fallback:
+        [[(_, score)], [one]] = answers, found
+        one["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
+        one["refused"] = bool(fallback.refuses(score, pieces))
+    print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
 
 
 def run_tokenize(options):

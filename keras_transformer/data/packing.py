@@ -27,11 +27,13 @@ class PackedRows(Batches):
         batch_tokens: Question and answer tokens in a batch, on average, instead of `batch_size`; 0 for the latter.
         shuffle: Whether the order of the rows changes from epoch to epoch.
         seed: Seed of the packing and of that order.
+        multiple: Rows of padding are added to each batch until the number of its rows is a multiple of this one.
+        share: Which of how many equal shares of a batch's rows are laid out, a pair (number from 0 on, count).
     """
 
     inputs = ("inputs", "segments", "dec_inputs", "dec_segments")
 
-    def __init__(self, encoded, batch_size, batch_tokens=0, shuffle=True, seed=0):
+    def __init__(self, encoded, batch_size, batch_tokens=0, shuffle=True, seed=0, multiple=1, share=(0, 1)):
         self.encoded, self.seed, self.repeats = encoded, seed, not shuffle
         lengths = encoded.lengths
         self.widths = choose_widths(lengths)
@@ -40,9 +42,11 @@ class PackedRows(Batches):
             self._pairs.extend(row)
             ends.append(len(self._pairs))
         self._ends, self.rows = ends, len(ends) - 1
-        share = batch_tokens / lengths.sum() if batch_tokens else batch_size / len(encoded)
-        self.rows_per_batch = min(max(1, round(self.rows * share)), self.rows)
-        self.shapes = tuple((self.rows_per_batch, self.widths[side]) for side in (0, 0, 1, 1, 1))
+        of_epoch = batch_tokens / lengths.sum() if batch_tokens else batch_size / len(encoded)
+        self.rows_per_batch = min(max(1, round(self.rows * of_epoch)), self.rows)
+        filled, (number, count) = -(-self.rows_per_batch // multiple) * multiple, share
+        self._mine = range(number * filled // count, (number + 1) * filled // count)
+        self.shapes = tuple((len(self._mine), self.widths[side]) for side in (0, 0, 1, 1, 1))
         self._order = functools.lru_cache(maxsize=2)(self._plan)
 
     def __len__(self):
@@ -57,8 +61,9 @@ class PackedRows(Batches):
     def at(self, step):
         epoch, index = divmod(int(step), len(self))
         order = self._order(epoch)[index * self.rows_per_batch :][: self.rows_per_batch]
+        order = order[self._mine.start : self._mine.stop]
         rows = [self._pairs[self._ends[row] : self._ends[row + 1]] for row in order]
-        return lay_out(self.encoded, rows + [()] * (self.rows_per_batch - len(rows)), self.widths)
+        return lay_out(self.encoded, rows + [()] * (len(self._mine) - len(rows)), self.widths)
 
 
 def choose_widths(lengths):

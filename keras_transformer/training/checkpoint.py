@@ -54,6 +54,8 @@ def state(model):
 
     Counted instead of taken by path, because paths of generators and metrics repeat.
     """
+    if keras.backend.backend() == "jax":
+        model.jax_state_sync()  # In the middle of an epoch the variables are empty, and `fit` has their values.
     kinds = {
         "variables": model.variables,
         "optimizer": model.optimizer.variables,

@@ -15,10 +15,11 @@ from keras_transformer.run import Run
 from keras_transformer.storage import load_tensors
 from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
 from keras_transformer.training.checkpoint import load_checkpoint
+from keras_transformer.training.going_on import check_corpus
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.precision import choose_precision, precision
-from keras_transformer.training.trainer import check_corpus, packed_rows
+from keras_transformer.training.trainer import packed_rows
 
 
 def average_epochs(corpus, run_dir, last=None, best=None, keep=False):

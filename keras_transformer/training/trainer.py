@@ -1,6 +1,7 @@
 """Training a run folder: from a corpus to weights, resumable."""
 
 import contextlib
+import dataclasses
 import os
 import shlex
 import sys
@@ -13,8 +14,7 @@ from keras_transformer.data.catalog import is_corpus
 from keras_transformer.data.encoding import PairEncoder
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.parts import Corpus
-from keras_transformer.device import find_devices
-from keras_transformer.errors import InputError
+from keras_transformer.device import find_devices, prepare_devices
 from keras_transformer.lock import locked
 from keras_transformer.models.packed import packed
 from keras_transformer.run import LOGS, SUMMARY, Run
@@ -22,20 +22,30 @@ from keras_transformer.storage import remove_leftovers, write_json
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
-from keras_transformer.training.fine_tuning import check_origin, check_parent, load_origin
+from keras_transformer.training.distributed import (
+    count_devices,
+    devices_in_use,
+    noticing_losses,
+    process_count,
+    process_number,
+    shared_out,
+    wait_for_all,
+)
+from keras_transformer.training.fine_tuning import check_parent, load_origin
+from keras_transformer.training.going_on import check_corpus, check_settings
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.schedule import make_schedule
 from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
-from keras_transformer.training.writer import Writer
+from keras_transformer.training.writer import Onlooker, Writer
+from keras_transformer.unseen_gpu import explain_unseen_gpu
 
 PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
-FREE_TO_CHANGE = ("epochs", "patience", "monitor", "checkpoint_minutes")  # Others would make it another training.
 
 
-def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None):
+def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None, devices=None):
     """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
 
     Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on, as it does after
@@ -50,15 +60,20 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
             optimizer and schedule begin anew.
         tokenizer: File of a tokenizer, as `Tokenizer.load` reads it; None to learn one as `config` says.
         target_tokenizer: File of the answers' own tokenizer, likewise.
+        devices: Devices of this machine that share each batch out, under JAX; None for all GPUs there, or one.
 
     Returns:
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
 
     Raises:
-        InputError: If corpus, run folder and config do not fit together, or another training writes to the run folder.
+        InputError: If corpus, run folder and config do not fit together, another training writes to the run folder, or
+            there are not so many devices.
         DiskFull: If there is no room to save; what was saved before is intact.
         TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
+        ProcessLost: If another process that trains with this one is gone.
     """
+    prepare_devices()
+    device_count = count_devices(devices)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     files = {"tokenizer_file": tokenizer, "target_tokenizer_file": target_tokenizer}
     parent = Run(from_run) if from_run else None
@@ -76,18 +91,32 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
         check_parent(parent, config)
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
     about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
-    del survey  # Its sample may be large.
-    training, validation = packed_rows(corpus, tokenizers, config)
+    survey = dataclasses.replace(survey, sample=None)  # Which may be large.
+    share = {"multiple": device_count, "share": (process_number(), process_count())}
+    training, validation = packed_rows(corpus, tokenizers, config, **share)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
-    Run.make_folder(run_dir)
-    with locked(run_dir):
-        remove_leftovers(run_dir)
-        if run is None:
-            run = Run.create(run_dir, config, tokenizers[0], about, parent, tokenizers[1])
-        run.change_config(config)
+    facts = config, tokenizers[0], about, parent, tokenizers[1]
+    with opened(run_dir, *facts) as run, shared_out(device_count):
+        check_corpus(run, survey)  # Of several processes, each has a corpus of its own.
         summary = fit(run, training, validation)
     print(farewell(run, summary))
     return summary
+
+
+@contextlib.contextmanager
+def opened(run_dir, config, *facts):
+    """The run: made if there is none, and locked, by the process that writes; the others read it once it is there."""
+    if process_number():
+        wait_for_all("the run folder")
+        yield Run(run_dir)
+        return
+    Run.make_folder(run_dir)
+    with locked(run_dir):
+        remove_leftovers(run_dir)
+        run = Run(run_dir) if Run.exists(run_dir) else Run.create(run_dir, config, *facts)
+        run.change_config(config)
+        wait_for_all("the run folder")
+        yield run
 
 
 def fit(run, training, validation):
@@ -96,7 +125,9 @@ def fit(run, training, validation):
     tensors, step, rows, seconds = load_checkpoint(run)
     if run.summary() and not steps_are_left(config, training, step, rows):
         return run.summary()
-    (run.path / SUMMARY).unlink(missing_ok=True)
+    writes = process_number() == 0
+    if writes:
+        (run.path / SUMMARY).unlink(missing_ok=True)
     devices = find_devices()
     chosen, reason = choose_precision(config.precision, devices)
     model = compiled_model(run, training.encoded.tokens / len(training), len(training), chosen)
@@ -104,8 +135,11 @@ def fit(run, training, validation):
     restore(model, tensors, "optimizer")
     if run.origin and not tensors:
         load_origin(run, model)
-    print(greeting(run, model, training, step, f"{devices} in {chosen} ({reason})"))
-    with Writer() as writer:
+    where = f"{count} devices: {devices}" if (count := devices_in_use()) > 1 else str(devices)
+    print(greeting(run, model, training, step, f"{where} in {chosen} ({reason})"))
+    if not devices.gpus and (why := explain_unseen_gpu()):
+        print(why)
+    with Writer() if writes else Onlooker() as writer:
         keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
         del tensors  # Several times as large as the model.
         keeper.catch_up(model)
@@ -116,21 +150,21 @@ def fit(run, training, validation):
         **best_scores(rows, config.monitor),
         "seconds": round(keeper.seconds(), 1),
     }
-    if finished:
+    if finished and writes:
         write_json(run.path / SUMMARY, summary)
     return summary
 
 
 def fit_keeping(model, run, training, validation, keeper):
     """Runs the epochs that are left with all that is to happen around their steps; returns whether they ended."""
-    with around.StopOnInterrupt(keeper) as stop:
+    with around.StopOnInterrupt(keeper) as stop, noticing_losses():
         callbacks = [
             keeper.average,
             around.FiniteLoss(),
             around.PairsPerSecond(len(training.encoded) / len(training)),
             around.TokenMeans(),
             around.BitsPerCharacter(validation.encoded),
-            around.Board(run.path / LOGS, write_graph=False),
+            *([around.Board(run.path / LOGS, write_graph=False)] if process_number() == 0 else []),
             keeper,
             stop,
             around.NarrowBar(),
@@ -162,17 +196,22 @@ def fit_from(model, config, training, validation, callbacks, keeper):
             validation_data=validation,
             callbacks=callbacks,
             shuffle=False,  # The batches are shuffled already.
-            verbose=1 if shows_progress(sys.stdout) else 2,
+            verbose=verbosity(sys.stdout),
         )
 
 
-def shows_progress(stream):
-    """Whether a bar can be drawn over itself: on a terminal or in a notebook, not in a file."""
-    return "ipykernel" in sys.modules or (hasattr(stream, "isatty") and stream.isatty())
+def verbosity(stream):
+    """How Keras shows progress: 1 for a bar where one can be drawn over itself, on a terminal or in a notebook, else 2.
+
+    Of several processes the first shows it, the others nothing, 0.
+    """
+    if process_number():
+        return 0
+    return 1 if "ipykernel" in sys.modules or (hasattr(stream, "isatty") and stream.isatty()) else 2
 
 
-def packed_rows(corpus, tokenizers, config, names=("train", "validation")):
-    """The batches of parts of the corpus, which is read once for all of them."""
+def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **share):
+    """The batches of parts of the corpus, which is read once for all of them; `share` as `PackedRows` has it."""
     with contextlib.ExitStack() as files:
         encoders = {
             name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
@@ -183,7 +222,7 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation")):
                 encoders[name].add(parts[name])
         encoded = {name: encoder.finish() for name, encoder in encoders.items()}
     return [
-        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed)
+        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
         for name in names
     ]
 
@@ -222,39 +261,6 @@ def absolute(paths):
     if is_corpus(paths):
         return paths
     return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
-
-
-def check_settings(run, config, parent=None):
-    """Raises `InputError` if the run was begun with other settings, or from another run."""
-    old, new = run.config.to_dict(), config.to_dict()
-    for name in old:
-        if old[name] != new[name] and name not in FREE_TO_CHANGE:
-            raise InputError(f"{run.path}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
-    check_monitor(run, new["monitor"])
-    if parent:
-        check_origin(run, parent)
-
-
-def check_corpus(run, survey):
-    """Raises `InputError` if the run was begun with another corpus than the one surveyed."""
-    if run.corpus["fingerprint"] != survey.fingerprint:
-        raise InputError(
-            f"{run.path}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
-            f"{sum(survey.sizes.values())}); name another run folder"
-        )
-
-
-def check_monitor(run, monitor):
-    """Raises `InputError` if by another monitor another epoch is best: its weights are not the ones kept."""
-    if monitor == run.config.monitor:
-        return
-    rows = load_checkpoint(run)[2]
-    kept, best = (around.best_row(rows, name) for name in (run.config.monitor, monitor))
-    if best is not kept:
-        raise InputError(
-            f"{run.path}: by {monitor} epoch {best['epoch']} is best, but the weights kept are those of epoch "
-            f"{kept['epoch']}, best by {run.config.monitor}; name another run folder"
-        )
 
 
 def best_scores(rows, monitor):

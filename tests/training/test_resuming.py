@@ -142,7 +142,7 @@ def test_training_killed_over_and_over_equals_one_that_never_was(command, tmp_pa
         assert process.wait() == -signal.SIGKILL
     deaths = ["half-way weights 1"]
     deaths += [
-        f"{when} . {chance.randint(2, 12)}" for _ in range(4) for when in ("half-way", "soon", "before", "after")
+        f"{when} . {chance.randint(2, 12)}" for _ in range(2) for when in ("half-way", "soon", "before", "after")
     ]
     deaths += ["half-way metrics 7", "before metrics 3", "before summary 1"]  # The second while patience runs out.
     for die in deaths:

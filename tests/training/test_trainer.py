@@ -3,6 +3,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import signal
 
 import keras
@@ -22,8 +23,10 @@ from keras_transformer import (
     train,
 )
 from keras_transformer.data.parts import Corpus
+from keras_transformer.device import Devices
 from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
+from keras_transformer.training import trainer
 from keras_transformer.training.trainer import about_corpus, compiled_model
 
 TINY = Config(
@@ -106,6 +109,16 @@ def test_half_precision_trains_to_the_same_scores(trained, pairs, tmp_path, prec
     assert summary["val_bits_per_char"] == pytest.approx(trained[1]["val_bits_per_char"], rel=0.02)
     weights = Run(tmp_path / "run").load_model().weights
     assert {weight.dtype for weight in weights} == {"float32"}
+
+
+def test_why_a_gpu_is_not_trained_on_is_said_below_where_it_is(pairs, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(trainer, "explain_unseen_gpu", lambda: "The driver is missing.")
+    for devices, said in ((Devices(), True), (Devices(("a GPU",)), False)):
+        monkeypatch.setattr(trainer, "find_devices", lambda devices=devices: devices)
+        train(pairs, tmp_path / str(devices)[:3], TINY.replace(epochs=1))
+        first, second, *_ = capsys.readouterr().out.splitlines()
+        assert f" on {devices} in float32 (as asked): " in first
+        assert (second == "The driver is missing.") is said
 
 
 def test_a_finished_run_is_left_as_it_is(trained, pairs):
@@ -275,6 +288,19 @@ def test_another_corpus_or_setting_is_refused(trained, pairs):
         train(pairs[:150], run_dir, TINY)
     with pytest.raises(InputError, match="was begun with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))
+
+
+def test_a_process_that_does_not_write_has_the_corpus_of_the_one_that_does(trained, pairs, tmp_path, monkeypatch):
+    """The run is not there before all have come to where it is made."""
+    monkeypatch.setattr(trainer, "process_number", lambda: 1)
+    monkeypatch.setattr(trainer, "wait_for_all", lambda place: shutil.copytree(trained[0], tmp_path / "run"))
+    with pytest.raises(InputError, match="was trained on another corpus"):
+        train(pairs[:-1], tmp_path / "run", TINY)
+    shutil.rmtree(tmp_path / "run")
+    before = {path.name: path.read_bytes() for path in trained[0].iterdir() if path.is_file()}
+    monkeypatch.setattr(trainer, "process_count", lambda: 2)
+    train(pairs, tmp_path / "run", TINY.replace(epochs=4))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
 
 
 def test_a_corpus_without_validation_questions_is_refused(tmp_path):
