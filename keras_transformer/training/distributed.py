@@ -9,6 +9,7 @@ whose process alone writes the run folder; the others read it, so that all must 
 
 import contextlib
 import os
+import re
 import sys
 
 import keras
@@ -17,6 +18,7 @@ from keras_transformer.device import find_devices
 from keras_transformer.errors import InputError
 
 AUTO = "auto"
+BETWEEN_PROCESSES = re.compile("Gloo|NCCL")
 HEARTBEAT = 60  # Seconds without a sign of life after which JAX gives a process up, and ends the others.
 
 
@@ -146,10 +148,11 @@ def noticing_losses():
 
     try:
         yield
-    except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" in str(error):
-            raise
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
         what = str(error).splitlines()[0]
+        # What JAX gathers from all processes outside a step raises the same words as a ValueError.
+        if "RESOURCE_EXHAUSTED" in what or (isinstance(error, ValueError) and not BETWEEN_PROCESSES.search(what)):
+            raise
         raise ProcessLost(
             f"another process of the training was lost ({what}); the same commands go on from the last checkpoint"
         ) from error

@@ -110,13 +110,13 @@ def test_a_cluster_that_cannot_be_is_one_line(monkeypatch, given, message):
     join_cluster()  # A process that trains alone meets nobody.
 
 
-def begin(count, corpus, run, *more):
+def begin(count, corpus, run, *more, program=("-m", "keras_transformer")):
     """Starts so many processes that train together; returns them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         coordinator = f"127.0.0.1:{free.getsockname()[1]}"
     environment = {**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-m", "keras_transformer", "train", "pairs.csv", "--run", run]
+    command = [sys.executable, *program, "train", "pairs.csv", "--run", run]
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
     options += [*more, "--coordinator", coordinator, "--processes", str(count)]
     return [
@@ -181,3 +181,30 @@ def test_ctrl_c_in_the_first_process_ends_all_with_the_state_saved(corpus):
     assert processes[0].returncode == 130 and processes[1].returncode not in (None, 0)
     assert said[0].endswith(f"Stopped and saved in {run.name}. The same command goes on from here.\n")
     assert not list(run.glob(".*.part"))
+
+
+SOON = """
+import sys
+from keras_transformer.apps.cli import main
+from keras_transformer.training import distributed
+distributed.HEARTBEAT = 10
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="no SIGSTOP here")
+@pytest.mark.parametrize("hung", [0, 1])
+def test_a_process_that_hangs_ends_the_others(corpus, hung):
+    run = corpus / f"hung {hung}"
+    processes = begin(2, corpus, run.name, "--epochs", "4000", program=("-c", SOON))
+    while not (run / "metrics.csv").exists():
+        assert [process.poll() for process in processes] == [None, None]
+        time.sleep(0.05)
+    processes[hung].send_signal(signal.SIGSTOP)
+    processes[1 - hung].communicate(timeout=300)
+    assert processes[1 - hung].returncode in (1, -signal.SIGABRT)
+    assert processes[hung].poll() is None
+    processes[hung].kill()
+    processes[hung].communicate()
+    assert len(losses_of(run)) >= 1 and not (run / "summary.json").exists()
