@@ -1,0 +1,127 @@
+"""One of the processes that `scaling.py` measures: training steps that share out a batch, and sums over all alone.
+
+    KERAS_BACKEND=jax python -m benchmarks.jax_steps --rows 32 [--coordinator HOST:PORT --processes N --process I]
+
+The first prints a line of JSON: "step", seconds of a step; "exchange", seconds of a sum of as many bytes as the
+gradients have; "sent", bytes that all processes of this machine sent in a step, as the system counts them; "size", the
+bytes of the gradients.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import jax
+import keras
+import numpy as np
+
+from benchmarks.command import at_least
+from keras_transformer import PRESETS, preset, transformer
+from keras_transformer.training.distributed import (
+    count_devices,
+    join_cluster,
+    process_count,
+    process_number,
+    shared_out,
+    wait_for_all,
+)
+from keras_transformer.training.losses import TokenLoss
+from keras_transformer.training.optimizer import make_optimizer
+
+FIRST_ID = 4  # Those before it are padding and the like.
+TRAFFIC = pathlib.Path("/sys/class/net/lo/statistics/tx_bytes")
+STEPS, ROUNDS = 4, 5  # Steps of a round, after a first round that compiles.
+
+
+class RoundTimes(keras.callbacks.Callback):
+    """Notes seconds and sent bytes of each epoch; at its end Keras reads the loss, so that all steps are done."""
+
+    def __init__(self):
+        super().__init__()
+        self.seconds, self.sent = [], []
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.begin = time.perf_counter(), sent_so_far()
+
+    def on_epoch_end(self, epoch, logs=None):
+        began, sent = self.begin
+        self.seconds.append(time.perf_counter() - began)
+        self.sent.append(sent_so_far() - sent)
+
+
+def sent_so_far():
+    """Bytes that went over the loopback device since the machine started."""
+    return int(TRAFFIC.read_text("ascii"))
+
+
+def measure_steps(config, rows, length):
+    """Trains on random tokens; seconds of a step, bytes sent in it, and bytes of the gradients."""
+    keras.utils.set_random_seed(0)  # All begin with the same weights.
+    with shared_out(count_devices()):
+        sizes = config.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
+        model = transformer(*sizes)
+        model.compile(make_optimizer(config, STEPS), TokenLoss(rows * process_count() * length))
+        times = RoundTimes()
+        batches = random_batches(config.vocab_size, rows, length)
+        model.fit(batches, steps_per_epoch=STEPS, epochs=1 + ROUNDS, shuffle=False, verbose=0, callbacks=[times])
+    size = 4 * sum(number_count(weight.shape) for weight in model.trainable_variables)
+    return statistics.median(times.seconds[1:]) / STEPS, statistics.median(times.sent[1:]) / STEPS, size
+
+
+def random_batches(vocab_size, rows, length):
+    """This process' rows of batch after batch, none of them with padding."""
+    random = np.random.default_rng(process_number())
+    while True:
+        inputs, dec_inputs, targets = random.integers(FIRST_ID, vocab_size, (3, rows, length), dtype="int32")
+        yield {"inputs": inputs, "dec_inputs": dec_inputs}, targets
+
+
+def number_count(shape):
+    """Numbers in a tensor."""
+    return int(np.prod(shape))
+
+
+def exchange_seconds(size):
+    """Seconds in which all processes add up an array of so many bytes, each with one of its own."""
+    if process_count() == 1:
+        return 0.0
+    mesh = jax.sharding.Mesh(np.array(jax.devices()), ("process",))
+    apart, everywhere = (
+        jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes)) for axes in (["process"], [])
+    )
+    own = np.ones((1, size // 4), "float32")
+    array = jax.make_array_from_process_local_data(apart, own)
+    add_up = jax.jit(lambda parts: parts.sum(0), out_shardings=everywhere)
+    times = []
+    for number in range(1 + STEPS * ROUNDS):
+        wait_for_all(f"sum {number}")
+        begin = time.perf_counter()
+        add_up(array).block_until_ready()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times[1:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="small")
+    parser.add_argument("--rows", type=at_least(1), required=True, help="pairs of a batch in this process")
+    parser.add_argument("--length", type=at_least(1), default=32, help="tokens of each text (default: 32)")
+    parser.add_argument("--coordinator")
+    parser.add_argument("--processes", type=int)
+    parser.add_argument("--process", type=int)
+    options = parser.parse_args()
+    join_cluster(options.coordinator, options.processes, options.process)
+    step, sent, size = measure_steps(preset(options.preset), options.rows, options.length)
+    exchange = exchange_seconds(size)
+    if process_number() == 0:
+        print(json.dumps({"step": step, "exchange": exchange, "sent": sent, "size": size}))
+    wait_for_all("the end")
+
+
+if __name__ == "__main__":
+    main()
