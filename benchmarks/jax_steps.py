@@ -1,13 +1,18 @@
-"""One of the processes that `scaling.py` measures: training steps that share out a batch, and sums over all alone.
+"""Training steps of ours on JAX, on random tokens without padding: the measure of `gpu.py` and `scaling.py`.
 
     KERAS_BACKEND=jax python -m benchmarks.jax_steps --rows 32 [--coordinator HOST:PORT --processes N --process I]
 
-The first prints a line of JSON: "step", seconds of a step; "exchange", seconds of a sum of as many bytes as the
-gradients have; "sent", bytes that all processes of this machine sent in a step, as the system counts them; "size", the
-bytes of the gradients.
+Forward, backward, Adam and the moving average of the weights, by `model.fit`. The first process prints a line of JSON:
+
+    step      seconds of a step
+    exchange  seconds in which all processes add up as many bytes as the gradients have
+    sent      bytes that all of this machine send in a step, as the system counts them
+    size      bytes of the gradients
+    memory    the most bytes that the device held, or null if JAX does not know
+    product   operations a second of the product of two large matrices
+    device    its name
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -20,8 +25,8 @@ import jax
 import keras
 import numpy as np
 
-from benchmarks.command import at_least
-from keras_transformer import PRESETS, preset, transformer
+from benchmarks.step_options import FIRST_ID, ROUNDS, STEPS, config_of, make_parser
+from keras_transformer import transformer
 from keras_transformer.training.distributed import (
     count_devices,
     join_cluster,
@@ -32,10 +37,10 @@ from keras_transformer.training.distributed import (
 )
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.optimizer import make_optimizer
+from keras_transformer.training.precision import precision
 
-FIRST_ID = 4  # Those before it are padding and the like.
 TRAFFIC = pathlib.Path("/sys/class/net/lo/statistics/tx_bytes")
-STEPS, ROUNDS = 4, 5  # Steps of a round, after a first round that compiles.
+EDGE = {"cpu": 1024, "gpu": 8192}  # Rows and columns of the matrices of the product.
 
 
 class RoundTimes(keras.callbacks.Callback):
@@ -59,13 +64,13 @@ def sent_so_far():
     return int(TRAFFIC.read_text("ascii"))
 
 
-def measure_steps(config, rows, length):
+def measure_steps(config, rows, length, computing_in):
     """Trains on random tokens; seconds of a step, bytes sent in it, and bytes of the gradients."""
     keras.utils.set_random_seed(0)  # All begin with the same weights.
-    with shared_out(count_devices()):
+    with shared_out(count_devices()), precision(computing_in):
         sizes = config.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
         model = transformer(*sizes)
-        model.compile(make_optimizer(config, STEPS), TokenLoss(rows * process_count() * length))
+        model.compile(make_optimizer(config, STEPS), TokenLoss(rows * process_count() * length, config.label_smoothing))
         times = RoundTimes()
         batches = random_batches(config.vocab_size, rows, length)
         model.fit(batches, steps_per_epoch=STEPS, epochs=1 + ROUNDS, shuffle=False, verbose=0, callbacks=[times])
@@ -106,20 +111,39 @@ def exchange_seconds(size):
     return statistics.median(times[1:])
 
 
+def product_speed(dtype, device):
+    """Operations a second of the product of two large square matrices, the fastest of some."""
+    edge = EDGE[device.platform]
+    matrix = jax.device_put(np.ones((edge, edge), "float32"), device).astype(dtype)
+    product = jax.jit(lambda a, b: a @ b)
+    fastest = float("inf")
+    for _ in range(1 + STEPS * ROUNDS):
+        begin = time.perf_counter()
+        product(matrix, matrix).block_until_ready()
+        fastest = min(fastest, time.perf_counter() - begin)
+    return 2 * edge**3 / fastest
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", choices=PRESETS, default="small")
-    parser.add_argument("--rows", type=at_least(1), required=True, help="pairs of a batch in this process")
-    parser.add_argument("--length", type=at_least(1), default=32, help="tokens of each text (default: 32)")
+    parser = make_parser(__doc__)
     parser.add_argument("--coordinator")
     parser.add_argument("--processes", type=int)
     parser.add_argument("--process", type=int)
     options = parser.parse_args()
     join_cluster(options.coordinator, options.processes, options.process)
-    step, sent, size = measure_steps(preset(options.preset), options.rows, options.length)
-    exchange = exchange_seconds(size)
+    step, sent, size = measure_steps(config_of(options), options.rows, options.length, options.precision)
+    device = jax.local_devices()[0]
+    found = {
+        "step": step,
+        "exchange": exchange_seconds(size),
+        "sent": sent,
+        "size": size,
+        "memory": (device.memory_stats() or {}).get("peak_bytes_in_use"),
+        "product": product_speed(options.precision, device),
+        "device": device.device_kind,
+    }
     if process_number() == 0:
-        print(json.dumps({"step": step, "exchange": exchange, "sent": sent, "size": size}))
+        print(json.dumps(found))
     wait_for_all("the end")
 
 
