@@ -173,7 +173,8 @@ def run_train(options):
     files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            summary = train(corpus, options.run, config, options.from_run, devices=options.devices, **files)
+            where = {"devices": options.devices, "model_devices": options.model_devices}
+            summary = train(corpus, options.run, config, options.from_run, **files, **where)
     except TrainingDiverged as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
         return FAILED

@@ -46,6 +46,10 @@ def add_train_options(train):
         "--devices", type=int, metavar="N",
         help="devices of this machine that share each batch out, under KERAS_BACKEND=jax (default: all GPUs, or one)",
     )  # fmt: skip
+    train.add_argument(
+        "--model-devices", type=int, default=1, metavar="N",
+        help="so many of the devices split the large weights of one model; the others have others of it (default: 1)",
+    )  # fmt: skip
     add_cluster_options(train)
     settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")

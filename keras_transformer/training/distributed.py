@@ -16,6 +16,7 @@ import keras
 
 from keras_transformer.device import find_devices
 from keras_transformer.errors import InputError
+from keras_transformer.training.layout import split_over
 
 AUTO = "auto"
 BETWEEN_PROCESSES = re.compile("Gloo|NCCL")
@@ -94,14 +95,23 @@ def count_devices(wanted=None):
 
 
 @contextlib.contextmanager
-def shared_out(count):
-    """Within it, models are built on so many devices, and Keras shares out what they are trained on."""
+def shared_out(count, parts=1, vocab_size=None):
+    """Within it, models are built on so many devices, and Keras shares out what they are trained on.
+
+    Args:
+        count: Devices.
+        parts: So many of them split the weights of one model, as `split_over` does.
+        vocab_size: Of the answers, if the weights are split.
+    """
     if count == 1:
         yield
         return
     devices = keras.distribution.list_devices()[:count]
-    # Each process lays out its own rows alone.
-    with keras.distribution.DataParallel(devices=devices, auto_shard_dataset=False).scope():
+    if parts > 1:
+        distribution = split_over(devices, parts, vocab_size)
+    else:  # Each process lays out its own rows alone.
+        distribution = keras.distribution.DataParallel(devices=devices, auto_shard_dataset=False)
+    with distribution.scope():
         yield
 
 

@@ -33,6 +33,7 @@ from keras_transformer.training.distributed import (
 )
 from keras_transformer.training.fine_tuning import check_parent, load_origin
 from keras_transformer.training.going_on import check_corpus, check_settings
+from keras_transformer.training.layout import check_split
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
@@ -45,7 +46,9 @@ from keras_transformer.unseen_gpu import explain_unseen_gpu
 PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
 
 
-def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None, devices=None):
+def train(
+    corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None, devices=None, model_devices=1
+):
     """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
 
     Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on, as it does after
@@ -61,6 +64,7 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
         tokenizer: File of a tokenizer, as `Tokenizer.load` reads it; None to learn one as `config` says.
         target_tokenizer: File of the answers' own tokenizer, likewise.
         devices: Devices of this machine that share each batch out, under JAX; None for all GPUs there, or one.
+        model_devices: So many of them split the large weights of one model, as `split_over` does.
 
     Returns:
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
@@ -92,11 +96,12 @@ def train(corpus, run_dir, config=None, from_run=None, tokenizer=None, target_to
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
     about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
     survey = dataclasses.replace(survey, sample=None)  # Which may be large.
-    share = {"multiple": device_count, "share": (process_number(), process_count())}
+    check_split(config, device_count // process_count(), model_devices)
+    share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
     training, validation = packed_rows(corpus, tokenizers, config, **share)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     facts = config, tokenizers[0], about, parent, tokenizers[1]
-    with opened(run_dir, *facts) as run, shared_out(device_count):
+    with opened(run_dir, *facts) as run, shared_out(device_count, model_devices, run.target_tokenizer.vocab_size):
         check_corpus(run, survey)  # Of several processes, each has a corpus of its own.
         summary = fit(run, training, validation)
     print(farewell(run, summary))
