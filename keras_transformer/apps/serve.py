@@ -66,9 +66,9 @@ def run_serve(options):
         if is_open(listener) and not key:
             warnings.warn("other machines can ask, whoever they are: add --api-key-file FILE", stacklevel=1)
         import_tensorflow_quietly()
-        from keras_transformer.serving.server import end_without_an_error, run_server
+        from keras_transformer.serving.server import answer_to_signals, run_server
 
-        end_without_an_error()
+        answer_to_signals()
         say(f"Loading {options.run} …")
         served = make_served(pathlib.Path(options.run))
         address = address_of(listener)

@@ -71,9 +71,12 @@ async def warm_up_and_work(batcher, on_ready):
     await batcher.work()
 
 
-def end_without_an_error():
-    """Makes SIGTERM an ordinary end: at once before the server runs, and by the server's care while it does."""
+def answer_to_signals():
+    """Makes SIGTERM an ordinary end and Ctrl-C a `KeyboardInterrupt`: at once, and while the server runs by its care."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    # Shells have it ignored in what they start in the background. uvicorn stops at it all the same, and sends it again
+    # when it has stopped: nobody would hear it then, and the end would look like one without an interruption.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Guarded(H11Protocol):

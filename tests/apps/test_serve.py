@@ -34,7 +34,12 @@ def serve():
     processes = []
 
     def make(*arguments):
-        process = subprocess.Popen([*COMMAND, *map(str, arguments), "--port", "0"], stderr=subprocess.PIPE, text=True)
+        command = [*COMMAND, *map(str, arguments), "--port", "0"]
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # As a shell starts what shall run in the background.
+        try:
+            process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        finally:
+            signal.signal(signal.SIGINT, before)
         processes.append(process)
         words = ""
         while "Ready" not in words:
