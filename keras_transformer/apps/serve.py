@@ -1,7 +1,9 @@
 """The command `serve`: a trained run that answers over HTTP."""
 
 import importlib
+import os
 import pathlib
+import signal
 import sys
 import warnings
 
@@ -11,6 +13,7 @@ from keras_transformer.serving.key import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits
 from keras_transformer.serving.port import address_of, is_open, listen
 
+INTERRUPTED = 130
 NEEDED = ("fastapi", "fastapi_offline", "prometheus_client", "uvicorn")
 
 
@@ -59,6 +62,7 @@ def add_limits(parser):
 
 def run_serve(options):
     """Serves until it is told to stop."""
+    end_at_signals()
     limits = Limits(options.batch, options.queue, options.settings, options.rate, options.timeout)
     key, name = read_key(options.api_key_file), model_name(options)
     check_packages()
@@ -66,15 +70,31 @@ def run_serve(options):
         if is_open(listener) and not key:
             warnings.warn("other machines can ask, whoever they are: add --api-key-file FILE", stacklevel=1)
         import_tensorflow_quietly()
-        from keras_transformer.serving.server import answer_to_signals, run_server
+        from keras_transformer.serving.server import run_server
 
-        answer_to_signals()
         say(f"Loading {options.run} …")
         served = make_served(pathlib.Path(options.run))
         address = address_of(listener)
         say(f"Warming up …  {address}/health tells when it is ready.")
         run_server(served, listener, name, limits, key, lambda: say(f"Ready: {address}/docs"))
     return 0
+
+
+def end_at_signals():
+    """Lets SIGTERM (status 0) and Ctrl-C (130) end the process at once; uvicorn sends them again when it has stopped.
+
+    An exception would be less: pydantic, building the routes, makes another error of any that comes, or forgets it. And
+    SIGINT is not left as it was: shells have it ignored in what they start in the background, uvicorn stops at it all
+    the same, and nobody would be told.
+    """
+    errors = os.dup(sys.stderr.fileno())  # Which leads nowhere while TensorFlow is imported.
+
+    def interrupt(*_):
+        os.write(errors, b"\n")
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.signal(signal.SIGINT, interrupt)
 
 
 def make_served(path):

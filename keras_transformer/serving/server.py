@@ -1,9 +1,7 @@
 """A server from its start to its end: uvicorn with a guard against clients that are slow on purpose."""
 
 import asyncio
-import signal
 import socket
-import sys
 
 import h11
 import uvicorn
@@ -69,14 +67,6 @@ async def warm_up_and_work(batcher, on_ready):
     await batcher.warm_up()
     on_ready()
     await batcher.work()
-
-
-def answer_to_signals():
-    """Makes SIGTERM an ordinary end and Ctrl-C a `KeyboardInterrupt`: at once, and while the server runs by its care."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    # Shells have it ignored in what they start in the background. uvicorn stops at it all the same, and sends it again
-    # when it has stopped: nobody would hear it then, and the end would look like one without an interruption.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Guarded(H11Protocol):

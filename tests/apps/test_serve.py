@@ -16,7 +16,7 @@ COMMAND = [sys.executable, "-m", "keras_transformer", "serve"]
 def call(*arguments, code=None, **environment):
     command = [*COMMAND, *map(str, arguments)] if code is None else [sys.executable, "-c", code, *map(str, arguments)]
     environment = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, timeout=120, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, timeout=300, check=False, env=environment)
 
 
 def one_error_line(process):
@@ -58,10 +58,10 @@ def serve():
 def test_it_answers_until_it_is_told_to_stop(small_run, serve):
     process, address, words = serve(small_run, "--batch", "1")
     assert "warning" not in words
-    response = requests.post(f"{address}/v1/models/run:predict", json={"instances": ["잘 자"]}, timeout=60)
+    response = requests.post(f"{address}/v1/models/run:predict", json={"instances": ["잘 자"]}, timeout=300)
     assert response.json()["predictions"][0]["answers"] == "좋은 꿈 꾸세요."
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=60)[1] == ""
+    assert process.communicate(timeout=300)[1] == ""
     assert process.returncode == 0
 
 
@@ -69,13 +69,31 @@ def test_ctrl_c_is_status_130_and_the_key_opens(small_run, serve, tmp_path):
     (tmp_path / "key").write_text("secret\n")
     process, address, words = serve(small_run, "--batch", "1", "--host", "0.0.0.0", "--api-key-file", tmp_path / "key")
     assert "warning" not in words
-    asked = {"url": f"{address}/v1/answer", "json": {"questions": "bye"}, "timeout": 60}
+    asked = {"url": f"{address}/v1/answer", "json": {"questions": "bye"}, "timeout": 300}
     assert requests.post(**asked).status_code == 401
     response = requests.post(**asked, headers={"Authorization": "Bearer secret"})
     assert response.json()["answers"][0]["answers"][0]["answer"] == "See you soon!"
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[1] == "\n"
+    assert process.communicate(timeout=300)[1] == "\n"
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize(("number", "status", "end"), [(signal.SIGINT, 130, b"\n"), (signal.SIGTERM, 0, b"")])
+def test_a_signal_before_the_server_runs_is_not_lost_where_exceptions_are(number, status, end):
+    code = f"""
+import contextlib, os, sys
+from keras_transformer.apps import cli, serve
+
+def forgetting(path):
+    with contextlib.suppress(BaseException):
+        os.kill(os.getpid(), {number:d})
+    sys.exit("gone on")
+
+serve.make_served = forgetting
+cli.main(["serve", "run", "--port", "0"])
+"""
+    process = call(code=code)
+    assert (process.returncode, process.stderr) == (status, "Loading run …\n".encode() + end)
 
 
 def test_open_to_other_machines_without_a_key_is_worth_a_warning():
