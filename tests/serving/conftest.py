@@ -22,7 +22,7 @@ class Scripted:
     def n_best(self, questions, num_return, strategy=None, **settings):
         self.threads.add(threading.current_thread())
         self.calls.append((questions, num_return, strategy, settings))
-        assert self.goes_on.wait(60)
+        assert self.goes_on.wait(300)
         if "부서져라" in questions:
             raise RuntimeError("a path that clients must not see: /home/me/model")
         return [[(question.strip().upper(), -float(i)) for i in range(num_return)] for question in questions]
@@ -31,7 +31,7 @@ class Scripted:
         self.threads.add(threading.current_thread())
         try:
             for word in question.upper().split():
-                assert self.goes_on.wait(60)
+                assert self.goes_on.wait(300)
                 yield word
         except GeneratorExit:
             self.left.set()
@@ -68,7 +68,7 @@ class Running:
 
     def stop(self):
         self.server.should_exit = True
-        self.thread.join(60)
+        self.thread.join(300)
         assert not self.thread.is_alive()
 
 
@@ -86,7 +86,7 @@ def start(bot):
         from keras_transformer.serving.served import Served
 
         running.append(Running(served or Served(bot, max_length=20), **options))
-        assert running[-1].ready.wait(60)
+        assert running[-1].ready.wait(300)
         return running[-1]
 
     yield make

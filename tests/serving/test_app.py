@@ -12,7 +12,7 @@ from keras_transformer.decoding.strategies import Greedy, Sampling
 
 
 def ask(server, path="/v1/answer", **body):
-    return requests.post(server.address + path, json=body, timeout=60)
+    return requests.post(server.address + path, json=body, timeout=300)
 
 
 def message_of(response):
@@ -93,21 +93,21 @@ def test_what_cannot_be_is_said_in_one_line(start, bot, body, message):
 
 @pytest.mark.parametrize("body", [b"", b"{", b"hello", b"\xff\xfe", b'{"questions": "a"', b"[" * 100_000], ids=len)
 def test_what_is_no_json_is_said_so(start, body):
-    response = requests.post(start().address + "/v1/answer", data=body, timeout=60)
+    response = requests.post(start().address + "/v1/answer", data=body, timeout=300)
     assert response.status_code in (400, 422)
     assert message_of(response)
 
 
 def test_json_needs_no_content_type(start):
-    response = requests.post(start().address + "/v1/answer", data='{"questions": "a"}', timeout=60)
+    response = requests.post(start().address + "/v1/answer", data='{"questions": "a"}', timeout=300)
     assert response.json()["answers"][0]["answers"][0]["answer"] == "A"
 
 
 def test_other_paths_and_methods_are_errors_of_the_same_form(start):
     server = start()
-    assert requests.get(f"{server.address}/v2/answer", timeout=60).status_code == 404
-    assert "/docs" in message_of(requests.get(f"{server.address}/v2/answer", timeout=60))
-    assert requests.get(f"{server.address}/v1/answer", timeout=60).status_code == 405
+    assert requests.get(f"{server.address}/v2/answer", timeout=300).status_code == 404
+    assert "/docs" in message_of(requests.get(f"{server.address}/v2/answer", timeout=300))
+    assert requests.get(f"{server.address}/v1/answer", timeout=300).status_code == 405
 
 
 def test_a_failure_tells_clients_nothing_of_the_inside(start, caplog):
@@ -142,10 +142,10 @@ def test_a_stream_that_cannot_be_is_refused_before_it_begins(start):
 def test_a_client_that_leaves_a_stream_ends_it(start, bot):
     server = start()
     with requests.post(
-        f"{server.address}/v1/stream", json={"question": "a " * 5000}, stream=True, timeout=60
+        f"{server.address}/v1/stream", json={"question": "a " * 5000}, stream=True, timeout=300
     ) as response:
         next(response.iter_content(1))
-    assert bot.left.wait(60)
+    assert bot.left.wait(300)
 
 
 def predict(server, path="", **body):
@@ -199,29 +199,29 @@ def test_the_state_of_the_model_as_tensorflow_serving_gives_it(start):
     status = {"error_code": "OK", "error_message": ""}
     expected = {"model_version_status": [{"version": "1", "state": "AVAILABLE", "status": status}]}
     for path in ("", "/versions/1"):
-        assert requests.get(f"{server.address}/v1/models/모형{path}", timeout=60).json() == expected
+        assert requests.get(f"{server.address}/v1/models/모형{path}", timeout=300).json() == expected
 
 
 def test_the_page_of_docs_loads_nothing_from_elsewhere(start):
     address = start().address
-    page = requests.get(f"{address}/docs", timeout=60)
+    page = requests.get(f"{address}/docs", timeout=300)
     assert page.headers["content-security-policy"] == "default-src 'self' 'unsafe-inline' data:"
     parts = re.findall(r'(?:src|href)="([^"]*)"', page.text)
     assert len(parts) == 3
     for part in parts:
         assert part.startswith("/docs/files/")
-        assert requests.get(address + part, timeout=60).status_code == 200
+        assert requests.get(address + part, timeout=300).status_code == 200
     assert "://" not in page.text
-    assert requests.get(f"{address}/openapi.json", timeout=60).json()["openapi"].startswith("3.1")
+    assert requests.get(f"{address}/openapi.json", timeout=300).json()["openapi"].startswith("3.1")
 
 
 def test_metrics_count_requests_by_route_and_status(start):
     server = start()
     ask(server, questions=["a", "b"])
     ask(server)
-    requests.get(f"{server.address}/made/up", timeout=60)
+    requests.get(f"{server.address}/made/up", timeout=300)
     ask(server, "/v1/stream", question="a b")
-    lines = requests.get(f"{server.address}/metrics", timeout=60).text.splitlines()
+    lines = requests.get(f"{server.address}/metrics", timeout=300).text.splitlines()
     assert 'keras_transformer_requests_total{route="/v1/answer",status="200"} 1.0' in lines
     assert 'keras_transformer_requests_total{route="/v1/answer",status="422"} 1.0' in lines
     assert 'keras_transformer_requests_total{route="other",status="404"} 1.0' in lines

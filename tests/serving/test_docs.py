@@ -35,7 +35,7 @@ def test_every_curl_that_is_shown_works(start, bot):
         path = url.removeprefix("http://127.0.0.1:8000")
         if "--data" in words:
             data = words[words.index("--data") + 1].encode()
-            response = requests.post(address + path, data=data, timeout=60)
+            response = requests.post(address + path, data=data, timeout=300)
         else:
-            response = requests.get(address + path, timeout=60)
+            response = requests.get(address + path, timeout=300)
         assert response.status_code == 200, response.text

@@ -32,11 +32,11 @@ def chatbot(small_run):
 
 @pytest.fixture
 def server(start, chatbot):
-    return start(ServedRun(chatbot), batch=2)
+    return start(ServedRun(chatbot), batch=2, timeout=600)  # Programs are compiled for some of the answers.
 
 
 def ask(server, **body):
-    response = requests.post(f"{server.address}/v1/answer", json=body, timeout=120)
+    response = requests.post(f"{server.address}/v1/answer", json=body, timeout=600)
     assert response.status_code == 200, response.text
     return response.json()["answers"]
 
@@ -64,7 +64,7 @@ def test_several_answers_are_those_of_the_chatbot(server, chatbot):
 
 def test_a_stream_is_the_reply(server, chatbot):
     body = {"question": "good night"}
-    response = requests.post(f"{server.address}/v1/stream", json=body, timeout=120)
+    response = requests.post(f"{server.address}/v1/stream", json=body, timeout=600)
     assert response.content.decode().endswith('event: end\ndata: {"answer": "Sleep well."}\n\n')
 
 
@@ -89,7 +89,7 @@ def test_after_the_warm_up_no_greedy_question_compiles_anything(server, chatbot,
     for number in (1, 2):
         for question in ("hi", "hello " * 20, "안녕하세요 " * 3):
             ask(server, questions=[question] * number)
-            requests.post(f"{server.address}/v1/stream", json={"question": question}, timeout=120)
+            requests.post(f"{server.address}/v1/stream", json={"question": question}, timeout=600)
     assert not traced
 
 
@@ -131,10 +131,10 @@ def test_an_export_answers_in_one_way(start):
         {"question": "b", "answers": [{"answer": "B", "score": -0.5}]},
     ]
     for how in ({"n_best": 2}, {"attention": True}, {"max_length": 2}, {"strategy": {"kind": "beam"}}):
-        refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=120)
+        refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=600)
         assert refused.status_code == 422
         assert "in the way that it was exported for" in refused.json()["error"]["message"]
-    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["a"]}, timeout=120)
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["a"]}, timeout=600)
     assert predicted.json() == {"predictions": [{"answers": "A", "scores": -0.5}]}
-    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=120)
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=600)
     assert predicted.json() == {"outputs": {"answers": ["A", "B"], "scores": [-0.5, -0.5]}}
