@@ -77,7 +77,7 @@ def test_a_beam_as_wide_as_the_space_is_exhaustive(length_penalty):
     np.testing.assert_allclose(state["scores"][0, :5], [score for _, score, _ in expected], rtol=1e-4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.6, 1.0]))
 def test_so_it_is_on_any_model(seed, length_penalty):
     table = np.random.default_rng(seed).dirichlet(np.ones(5), size=5)
