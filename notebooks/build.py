@@ -51,7 +51,9 @@ def execute(notebook):
         folder = pathlib.Path(place, HERE.name)
         folder.mkdir()
         folder.with_name("data").symlink_to(HERE.with_name("data"))
-        nbclient.NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}}).execute()
+        nbclient.NotebookClient(
+            notebook, timeout=TIMEOUT, startup_timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}}
+        ).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # When it ran.
         if "outputs" in cell:

@@ -2,6 +2,7 @@ import hashlib
 import itertools
 import os
 import pathlib
+import socket
 
 import pytest
 
@@ -9,6 +10,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 NUMBERS = itertools.count()  # tensorflow-datasets lets nobody take a name twice.
+PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in each of the processes that test together.
 
 
 def pytest_collection_modifyitems(items):
@@ -60,6 +62,20 @@ def make_evaluation():
         return Evaluation(asked, answers, scores | scores_of(answers, list(asked.values())), met)
 
     return make
+
+
+@pytest.fixture
+def free_port():
+    """A function that finds a port for a program that is yet to start; the system gives away none as low by itself."""
+
+    def is_free(port):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            return False
+        return True
+
+    return lambda: next(filter(is_free, PORTS))
 
 
 @pytest.fixture

@@ -18,13 +18,14 @@ CORE = ["tests/layers", "tests/models", "tests/training/test_losses.py", "tests/
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_the_core_on_another_backend(backend):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
     environment = {**os.environ, "KERAS_BACKEND": backend, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CORE]
-    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=800)
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=3500)
     assert process.returncode == 0, process.stdout.decode()[-3000:]
 
 
@@ -65,6 +66,7 @@ def losses(corpus):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_a_training_gives_the_same_losses_on_another_backend_and_goes_on_on_tensorflow(backend, corpus, losses):
     """Without dropout, whose masks are each backend's own, as are new weights."""

@@ -2,7 +2,6 @@
 
 import json
 import pathlib
-import socket
 import subprocess
 import time
 import urllib.request
@@ -11,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 EXAMPLE = pathlib.Path(__file__).parents[2] / "docs/examples/kserve_server.py"
-SECONDS_TO_START = 180
+SECONDS_TO_START = 900
 
 
 def ask(port, questions):
@@ -34,11 +33,10 @@ def ask(port, questions):
 
 
 @pytest.mark.slow
-def test_kserve_answers_as_the_run(saved_model, bot, environment, tmp_path):
+@pytest.mark.timeout(3600)
+def test_kserve_answers_as_the_run(saved_model, bot, environment, free_port, tmp_path):
     python = environment("kserve>=0.21,<0.22", f"tensorflow=={tf.__version__}")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     words = [
         python,
         EXAMPLE,
@@ -57,4 +55,4 @@ def test_kserve_answers_as_the_run(saved_model, bot, environment, tmp_path):
         assert [row["answers"] for row in ask(port, questions)] == bot.replies(questions)
     finally:
         server.terminate()
-        server.wait(timeout=60)
+        server.wait(timeout=300)

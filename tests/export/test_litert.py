@@ -161,6 +161,7 @@ def test_the_program_imports_no_package_but_three():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_the_program_answers_where_nothing_but_its_packages_is_installed(
     small_run, small_export, constrained_environment, tmp_path
 ):

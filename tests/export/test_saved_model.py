@@ -158,6 +158,7 @@ sys.stdout.buffer.write(b"\\n".join(found["answers"].numpy()))
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_it_needs_nothing_but_tensorflow(saved_model, bot, constrained_environment, tmp_path):
     python = constrained_environment(f"tensorflow=={tf.__version__}")
     questions = ["안녕하세요", "hello", "🙂", ""]

@@ -1,6 +1,5 @@
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -77,6 +76,7 @@ def train_on(devices, corpus, run, *more):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_several_devices_train_as_one_and_one_goes_on_where_they_stopped(corpus):
     alone, said = train_on(1, corpus, "one", "--epochs", "3")
     assert "on CPU" in said and "devices" not in said
@@ -110,15 +110,12 @@ def test_a_cluster_that_cannot_be_is_one_line(monkeypatch, given, message):
     join_cluster()  # A process that trains alone meets nobody.
 
 
-def begin(count, corpus, run, *more, program=("-m", "keras_transformer")):
-    """Starts so many processes that train together; returns them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        coordinator = f"127.0.0.1:{free.getsockname()[1]}"
+def begin(count, port, corpus, run, *more, program=("-m", "keras_transformer")):
+    """Starts so many processes that train together and meet at a port; returns them."""
     environment = {**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, *program, "train", "pairs.csv", "--run", run]
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
-    options += [*more, "--coordinator", coordinator, "--processes", str(count)]
+    options += [*more, "--coordinator", f"127.0.0.1:{port}", "--processes", str(count)]
     return [
         subprocess.Popen(
             [*command, *options, "--process", str(number)], cwd=corpus, env=environment, stdout=subprocess.DEVNULL,
@@ -130,7 +127,7 @@ def begin(count, corpus, run, *more, program=("-m", "keras_transformer")):
 
 def outcomes(processes):
     """What each of some processes said, once all have ended well."""
-    said = [process.communicate(timeout=600)[1] for process in processes]
+    said = [process.communicate(timeout=1800)[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(said)[-3000:]
     return said
 
@@ -140,44 +137,45 @@ def losses_of(run):
 
 
 @pytest.mark.slow
-def test_several_processes_train_as_one(corpus):
+@pytest.mark.timeout(3600)
+def test_several_processes_train_as_one(corpus, free_port):
     alone, _ = train_on(1, corpus, "alone", "--epochs", "3")
-    first, *others = outcomes(begin(4, corpus, "together", "--epochs", "3"))
+    first, *others = outcomes(begin(4, free_port(), corpus, "together", "--epochs", "3"))
     np.testing.assert_allclose(losses_of(corpus / "together"), alone, rtol=1e-5)
     assert "on 4 devices: CPU" in first and "Epoch 3/3" in first
     assert all("Epoch" not in said for said in others)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL here")
-def test_a_process_that_is_killed_ends_the_others_and_all_go_on_from_the_checkpoint(corpus):
+def test_a_process_that_is_killed_ends_the_others_and_all_go_on_from_the_checkpoint(corpus, free_port):
     epochs = ["--epochs", "40", "--schedule", "constant", "--learning-rate", "0.001"]  # Where rounding stays small.
-    processes, run = begin(2, corpus, "killed", *epochs), corpus / "killed"
+    processes, run = begin(2, free_port(), corpus, "killed", *epochs), corpus / "killed"
     while not (run / "metrics.csv").exists():
         assert [process.poll() for process in processes] == [None, None]
         time.sleep(0.05)
     processes[1].kill()
-    said = processes[0].communicate(timeout=120)[1]
-    # Its connection breaks, or JAX has noticed first and ended it.
+    said = processes[0].communicate(timeout=600)[1]
+    # Its connection breaks, or JAX has noticed first and ended it; either may still hear the other's last words.
     ours = "keras-transformer: failed: another process of the training was lost ("
-    assert (processes[0].returncode, ours in said, "detected fatal errors" in said) in [
-        (1, True, False), (-signal.SIGABRT, False, True), (-signal.SIGABRT, True, True),
-    ]  # fmt: skip
+    assert {1: ours, -signal.SIGABRT: "detected fatal errors"}[processes[0].returncode] in said
     assert 1 <= len(losses_of(run)) < 40 and not (run / "summary.json").exists()
     processes[1].communicate()
-    assert "Going on at step" in outcomes(begin(2, corpus, "killed", *epochs))[0]
+    assert "Going on at step" in outcomes(begin(2, free_port(), corpus, "killed", *epochs))[0]
     np.testing.assert_allclose(losses_of(run), train_on(1, corpus, "never killed", *epochs)[0], rtol=1e-4)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT here")
-def test_ctrl_c_in_the_first_process_ends_all_with_the_state_saved(corpus):
-    processes, run = begin(2, corpus, "stopped", "--epochs", "4000"), corpus / "stopped"
+def test_ctrl_c_in_the_first_process_ends_all_with_the_state_saved(corpus, free_port):
+    processes, run = begin(2, free_port(), corpus, "stopped", "--epochs", "4000"), corpus / "stopped"
     while not (run / "metrics.csv").exists():
         assert [process.poll() for process in processes] == [None, None]
         time.sleep(0.05)
     processes[0].send_signal(signal.SIGINT)
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    said = [process.communicate(timeout=600)[1] for process in processes]
     assert processes[0].returncode == 130 and processes[1].returncode not in (None, 0)
     assert said[0].endswith(f"Stopped and saved in {run.name}. The same command goes on from here.\n")
     assert not list(run.glob(".*.part"))
@@ -193,16 +191,17 @@ sys.exit(main())
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.skipif(os.name == "nt", reason="no SIGSTOP here")
 @pytest.mark.parametrize("hung", [0, 1])
-def test_a_process_that_hangs_ends_the_others(corpus, hung):
+def test_a_process_that_hangs_ends_the_others(corpus, free_port, hung):
     run = corpus / f"hung {hung}"
-    processes = begin(2, corpus, run.name, "--epochs", "4000", program=("-c", SOON))
+    processes = begin(2, free_port(), corpus, run.name, "--epochs", "4000", program=("-c", SOON))
     while not (run / "metrics.csv").exists():
         assert [process.poll() for process in processes] == [None, None]
         time.sleep(0.05)
     processes[hung].send_signal(signal.SIGSTOP)
-    processes[1 - hung].communicate(timeout=300)
+    processes[1 - hung].communicate(timeout=600)
     assert processes[1 - hung].returncode in (1, -signal.SIGABRT)
     assert processes[hung].poll() is None
     processes[hung].kill()

@@ -131,6 +131,7 @@ def command(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL here")
 def test_training_killed_over_and_over_equals_one_that_never_was(command, tmp_path):
     never_killed, run_dir = command("never killed"), tmp_path / "run"
