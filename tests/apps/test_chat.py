@@ -14,7 +14,7 @@ BACKSPACE, CTRL_C, CTRL_D, UP = "\x7f", "\x03", "\x04", "\x1b[A"
 def terminal(small_run):
     command = [sys.executable, "-m", "keras_transformer", "chat", str(small_run)]
     env = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-    child = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=120, dimensions=(24, 80), env=env)
+    child = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=300, dimensions=(24, 80), env=env)
     child.expect("/quit")
     child.expect(">")
     yield child

@@ -140,7 +140,7 @@ def test_a_reader_that_leaves_early_is_no_drama(small_run):
     pipe.stdin.close()
     assert b"Traceback" not in pipe.stderr.read()
     pipe.stderr.close()
-    assert pipe.wait(timeout=100) == 1
+    assert pipe.wait(timeout=300) == 1
 
 
 def test_train_makes_a_run_and_says_what_comes_next(corpus, tmp_path):
@@ -164,7 +164,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
         assert process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    progress = process.communicate(timeout=100)[1].decode()
+    progress = process.communicate(timeout=300)[1].decode()
     assert process.returncode == 130
     assert "Traceback" not in progress
     assert "The same command goes on from here." in progress

@@ -50,7 +50,7 @@ def stand_in(tmp_path, ours_is, monkeypatch):
 
 
 def test_answers_are_counted_and_the_memory_is_read(stand_in, results, tmp_path):
-    options = ["--run", tmp_path, "--clients", "1", "3", "--seconds", "1", "--requests", "50", "--results", results]
+    options = ["--run", tmp_path, "--clients", "1", "3", "--seconds", "3", "--requests", "50", "--results", results]
     serving.main(list(map(str, options)))
     rows = [line.strip("| ").split(" | ") for line in results.read_text("utf-8").splitlines() if line.startswith("| ")]
     loads = [row for row in rows if len(row) == 6][2:]

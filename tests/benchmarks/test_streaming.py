@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import pytest
@@ -16,6 +17,7 @@ parser.add_argument("corpus")
 for name in ("run", "preset"):
     parser.add_argument(f"--{name}")
 options = parser.parse_args()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Whatever whoever runs these tests has set.
 held = b"x" * 50_000_000
 pathlib.Path(options.run).mkdir()
 (pathlib.Path(options.run) / "config.json").write_text("{}")
@@ -39,8 +41,8 @@ def test_the_memory_is_noted_until_the_training_is_stopped(tmp_path, ours_is, re
     ours_is(tmp_path / "ours.py", OURS)
     streaming.main(["--pairs", "200", "--shards", "2", "--minutes", "0.01", "--results", str(results)])
     text = results.read_text("utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("| 0 ")]
-    assert rows and float(text.split("Resident memory at most: ")[1].split(" MB")[0]) > 50
+    assert re.search(r"^\| \d+ \| \d+ \|$", text, re.MULTILINE)
+    assert float(text.split("Resident memory at most: ")[1].split(" MB")[0]) > 50
 
 
 def test_a_training_that_never_starts_is_a_failure(tmp_path, ours_is, results, monkeypatch):

@@ -17,7 +17,7 @@ LONG = "가나다" * 60
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=300_000)
         yield browser
         browser.close()
 
@@ -32,6 +32,7 @@ def show(browser, make_report, tmp_path):
 
     def open_page(**settings):
         contexts.append(browser.new_context(**settings))
+        contexts[-1].set_default_timeout(300_000)
         page = contexts[-1].new_page()
         page.on("request", lambda request: requests.append(request.url))
         page.on("console", lambda message: errors.append(message.text))

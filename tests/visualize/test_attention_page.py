@@ -19,7 +19,7 @@ ARGUMENTS = [
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=300_000)
         yield browser
         browser.close()
 
@@ -31,6 +31,7 @@ def show(browser, tmp_path):
 
     def open_page(text, **settings):
         contexts.append(browser.new_context(**{"locale": "en-GB", "color_scheme": "light", **settings}))
+        contexts[-1].set_default_timeout(300_000)
         page = contexts[-1].new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: errors.append(message.text))
@@ -204,4 +205,4 @@ def test_hostile_tokens_are_only_shown(make_attended, show):
 def test_it_works_in_the_frame_of_a_notebook(make_attended, show):
     frame = show(attention_html(make_attended())._repr_mimebundle_()["text/html"]).frame_locator("iframe")
     frame.locator("#on").click()
-    playwright.expect(frame.locator("#place")).to_have_text(re.compile("2 of 4"))
+    playwright.expect(frame.locator("#place")).to_have_text(re.compile("2 of 4"), timeout=300_000)
