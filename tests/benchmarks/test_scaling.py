@@ -71,6 +71,7 @@ def test_every_count_is_measured_in_every_round(results, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes are given cores on Linux alone")
 def test_two_processes_send_their_gradients():
     found = scaling.run_together(2, scaling.parser().parse_args(["--preset", "demo"]), rows=1)

@@ -185,7 +185,7 @@ SOON = """
 import sys
 from keras_transformer.apps.cli import main
 from keras_transformer.training import distributed
-distributed.HEARTBEAT = 10
+distributed.HEARTBEAT = 20
 sys.exit(main())
 """
 
