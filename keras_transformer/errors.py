@@ -31,3 +31,15 @@ class DownloadFailed(OSError):
     `strerror` names the address, the reason, and what to do instead, in one line. The command line prints it and exits
     with status 1.
     """
+
+
+class RunLocked(InputError):
+    """Another training writes to the run folder."""
+
+
+class TrainingDiverged(RuntimeError):
+    """The loss is no longer a finite number."""
+
+
+class ProcessLost(RuntimeError):
+    """Another process of the training is no longer there."""

@@ -5,7 +5,7 @@ import os
 import pathlib
 import warnings
 
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, RunLocked
 
 LOCK = "lock"
 
@@ -21,7 +21,8 @@ def locked(folder):
         folder: An existing folder.
 
     Raises:
-        InputError: If another training holds it, or it cannot be written.
+        RunLocked: If another training holds it.
+        InputError: If it cannot be written.
     """
     path = pathlib.Path(folder) / LOCK
     try:
@@ -32,7 +33,7 @@ def locked(folder):
         try:
             lock_to_the_end(file)
         except (BlockingIOError, PermissionError) as error:
-            raise InputError(
+            raise RunLocked(
                 f"{folder}: another training{holder(file)} is writing to it; wait for it, or name another run folder"
             ) from error
         except OSError as error:  # As on some file systems of computing clusters.

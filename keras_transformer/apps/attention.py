@@ -2,7 +2,7 @@
 
 import pathlib
 
-from keras_transformer.apps.command import add_command, check_utf8, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command, check_utf8
 from keras_transformer.apps.strategy import (
     add_strategy_options,
     answers_wanted,
@@ -11,6 +11,7 @@ from keras_transformer.apps.strategy import (
     strategy_settings,
 )
 from keras_transformer.errors import InputError
+from keras_transformer.quiet import import_tensorflow_quietly
 from keras_transformer.visualize import picture
 from keras_transformer.visualize.attention import KINDS, numbered
 

@@ -4,11 +4,12 @@ import json
 import sys
 
 from keras_transformer.apps.columns import table
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.apps.options import add_source_options
 from keras_transformer.apps.part import corpus_of
 from keras_transformer.apps.strategy import add_strategy_options, check_strategy_options, strategy_settings
 from keras_transformer.errors import InputError
+from keras_transformer.quiet import import_tensorflow_quietly
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 

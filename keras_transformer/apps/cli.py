@@ -10,7 +10,7 @@ import warnings
 from keras_transformer import __version__
 from keras_transformer.apps.attention import add_attention
 from keras_transformer.apps.calibrate import add_calibrate
-from keras_transformer.apps.command import add_command, check_utf8, examples_of, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command, check_utf8, examples_of
 from keras_transformer.apps.compare import add_compare
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.evaluate import add_evaluate
@@ -30,6 +30,7 @@ from keras_transformer.apps.strategy import (
 )
 from keras_transformer.errors import InputError
 from keras_transformer.presets import preset
+from keras_transformer.quiet import import_tensorflow_quietly
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 

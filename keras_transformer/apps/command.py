@@ -1,7 +1,6 @@
-"""What commands have in common: a grammar with an example, and TensorFlow without its noise."""
+"""What commands have in common: a grammar with an example."""
 
 import argparse
-import os
 
 from keras_transformer.errors import InputError
 
@@ -29,16 +28,3 @@ def check_utf8(what, text):
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(f"{what} is not UTF-8") from error
-
-
-def import_tensorflow_quietly():
-    """Imports TensorFlow without its start-up messages, some of which no setting silences."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        import tensorflow  # noqa: F401
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

@@ -6,11 +6,12 @@ import string
 import sys
 
 from keras_transformer.apps.columns import pad, table, wrap
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.apps.part import add_part_options, check_part_options, read_part
 from keras_transformer.apps.strategy import add_strategy_options, strategy_settings
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.legend import LEGEND
+from keras_transformer.quiet import import_tensorflow_quietly
 
 LETTERS = string.ascii_uppercase
 NARROW, WIDE = 60, 100  # Columns of text at least and at most, however wide the terminal is.

@@ -4,9 +4,10 @@ import itertools
 import json
 
 from keras_transformer.apps.columns import table
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.apps.data_check import add_check
 from keras_transformer.data.catalog import corpora, corpus_pairs, download_corpus, find_corpus
+from keras_transformer.quiet import import_tensorflow_quietly
 
 COLUMNS = ("name", "language", "pairs", "licence", "here")
 SAMPLE = 3  # Pairs that `show` prints.

@@ -3,10 +3,11 @@
 import json
 import sys
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.apps.part import add_corpus, add_part_options, check_part_options, read_part
 from keras_transformer.apps.strategy import add_strategy_options, strategy_settings
 from keras_transformer.evaluation.legend import LEGEND
+from keras_transformer.quiet import import_tensorflow_quietly
 
 
 def add_evaluate(commands):

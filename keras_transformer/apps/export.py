@@ -2,7 +2,7 @@
 
 import json
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.apps.fallback import add_fallback_options, fallback_given
 from keras_transformer.apps.strategy import (
     add_strategy_options,
@@ -12,6 +12,7 @@ from keras_transformer.apps.strategy import (
 )
 from keras_transformer.errors import InputError
 from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
+from keras_transformer.quiet import import_tensorflow_quietly
 
 OF_SAVED_MODEL = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
 

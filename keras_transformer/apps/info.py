@@ -3,7 +3,8 @@
 import json
 import pathlib
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
+from keras_transformer.quiet import import_tensorflow_quietly
 
 
 def add_info(commands):

@@ -1,9 +1,10 @@
 """The command `plot`: pictures of how runs learned, of learning rates, of positions, and of models."""
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.config import SHARED
 from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS, preset
+from keras_transformer.quiet import import_tensorflow_quietly
 from keras_transformer.visualize.picture import ENDINGS, check, save
 
 WARM_UPS = 10  # That are drawn of a schedule, where nothing says how long a training lasts.

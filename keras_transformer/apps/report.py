@@ -5,10 +5,11 @@ import pathlib
 import shlex
 import sys
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.apps.part import add_corpus, add_part_options, check_part_options, read_part, words_of
 from keras_transformer.apps.strategy import add_strategy_options, strategy_settings
 from keras_transformer.errors import InputError
+from keras_transformer.quiet import import_tensorflow_quietly
 from keras_transformer.visualize.picture import check_place
 
 ENDING = ".html"

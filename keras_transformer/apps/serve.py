@@ -7,8 +7,9 @@ import signal
 import sys
 import warnings
 
-from keras_transformer.apps.command import add_command, import_tensorflow_quietly
+from keras_transformer.apps.command import add_command
 from keras_transformer.errors import InputError
+from keras_transformer.quiet import import_tensorflow_quietly
 from keras_transformer.serving.key import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits
 from keras_transformer.serving.port import address_of, is_open, listen

@@ -12,6 +12,7 @@ import keras
 import pandas as pd
 import tensorflow as tf
 
+from keras_transformer.errors import TrainingDiverged
 from keras_transformer.run import METRICS
 from keras_transformer.storage import write_atomically
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
@@ -21,10 +22,6 @@ SCORE = "val_bits_per_char"
 
 class Interrupted(Exception):
     """Training stopped at the user's wish, with everything saved."""
-
-
-class TrainingDiverged(RuntimeError):
-    """The loss is no longer a finite number."""
 
 
 class PairsPerSecond(keras.callbacks.Callback):

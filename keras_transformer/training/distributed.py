@@ -15,16 +15,12 @@ import sys
 import keras
 
 from keras_transformer.device import find_devices
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, ProcessLost
 from keras_transformer.training.layout import split_over
 
 AUTO = "auto"
 BETWEEN_PROCESSES = re.compile("Gloo|NCCL")
 HEARTBEAT = 60  # Seconds without a sign of life after which JAX gives a process up, and ends the others.
-
-
-class ProcessLost(RuntimeError):
-    """Another process of the training is no longer there."""
 
 
 def join_cluster(coordinator=None, processes=None, process=None):
