@@ -43,3 +43,7 @@ class TrainingDiverged(RuntimeError):
 
 class ProcessLost(RuntimeError):
     """Another process of the training is no longer there."""
+
+
+class WorkersLost(RuntimeError):
+    """Workers of a training on Ray failed more often than is made good."""

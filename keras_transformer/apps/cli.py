@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import warnings
+from functools import partial
 
 from keras_transformer import __version__
 from keras_transformer.apps.attention import add_attention
@@ -17,7 +18,7 @@ from keras_transformer.apps.evaluate import add_evaluate
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.fallback import add_fallback_options, fallback_asked
 from keras_transformer.apps.info import add_info
-from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings
+from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings, ray_settings
 from keras_transformer.apps.plot import add_plot
 from keras_transformer.apps.report import add_report
 from keras_transformer.apps.serve import add_serve
@@ -28,7 +29,7 @@ from keras_transformer.apps.strategy import (
     in_words,
     strategy_settings,
 )
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, ProcessLost, TrainingDiverged, WorkersLost
 from keras_transformer.presets import preset
 from keras_transformer.quiet import import_tensorflow_quietly
 
@@ -162,26 +163,25 @@ def add_presets(commands):
 def run_train(options):
     """Trains; progress goes to standard error."""
     complete(options)
+    ray = ray_settings(options)
     import_tensorflow_quietly()
     from keras_transformer.data.parts import Corpus
-    from keras_transformer.training.callbacks import TrainingDiverged
-    from keras_transformer.training.distributed import ProcessLost, join_cluster, leave
+    from keras_transformer.training.distributed import join_cluster, leave
+    from keras_transformer.training.on_ray import train_on_ray
     from keras_transformer.training.trainer import train
 
     join_cluster(options.coordinator, options.processes, options.process)
     config = base_config(options).replace(**given_settings(options))
     corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
     files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
+    devices = {"devices": options.devices, "model_devices": options.model_devices}
+    trained = partial(train_on_ray, **ray) if ray else partial(train, **devices)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            where = {"devices": options.devices, "model_devices": options.model_devices}
-            summary = train(corpus, options.run, config, options.from_run, **files, **where)
-    except TrainingDiverged as error:
+            summary = trained(corpus, options.run, config, options.from_run, **files)
+    except (TrainingDiverged, ProcessLost, WorkersLost) as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
-        return FAILED
-    except ProcessLost as error:
-        print(f"keras-transformer: failed: {error}", file=sys.stderr)
-        return leave(FAILED)
+        return leave(FAILED) if isinstance(error, ProcessLost) else FAILED
     return 0 if summary["finished"] else leave(INTERRUPTED)
 
 

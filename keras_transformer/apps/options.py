@@ -9,6 +9,7 @@ from keras_transformer.presets import PRESETS
 
 DEFAULT_PRESET = "small"
 DEFAULT_ENCODING = "utf-8"
+DEFAULT_RETRIES = 3
 
 
 def add_train_options(train):
@@ -51,6 +52,7 @@ def add_train_options(train):
         help="so many of the devices split the large weights of one model; the others have others of it (default: 1)",
     )  # fmt: skip
     add_cluster_options(train)
+    add_ray_options(train)
     settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
     settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
     for name, field in FIELDS.items():
@@ -68,6 +70,37 @@ def add_cluster_options(train):
     )  # fmt: skip
     cluster.add_argument("--processes", type=int, metavar="N", help="how many there are")
     cluster.add_argument("--process", type=int, metavar="I", help="which of them this one is, from 0 on")
+
+
+def add_ray_options(train):
+    """Adds how many workers a Ray cluster is to train with."""
+    ray = train.add_argument_group(
+        "a Ray cluster",
+        "That of RAY_ADDRESS, or this machine, under KERAS_BACKEND=jax (extra [ray]); all see corpus and run folder.",
+    )
+    ray.add_argument("--ray-workers", type=int, metavar="N", help="processes that Ray places, and starts anew if lost")
+    ray.add_argument(
+        "--ray-retries", type=int, metavar="N", help=f"how often they may be lost (default: {DEFAULT_RETRIES})"
+    )
+    ray.add_argument(
+        "--ray-gpus", type=int, metavar="N", help="GPUs of each (default: 1 where the cluster has any, else 0)"
+    )
+
+
+def ray_settings(options):
+    """What the options of a Ray cluster come to; nothing if there is to be none.
+
+    Raises:
+        InputError: If they do not fit together, or with those of processes started otherwise.
+    """
+    if options.ray_workers is None:
+        if options.ray_retries is not None or options.ray_gpus is not None:
+            raise InputError("--ray-retries and --ray-gpus need --ray-workers")
+        return {}
+    if (options.devices, options.coordinator, options.processes, options.process) != (None,) * 4:
+        raise InputError("Ray places all: leave out --devices, --coordinator, --processes and --process")
+    retries = DEFAULT_RETRIES if options.ray_retries is None else options.ray_retries
+    return {"workers": options.ray_workers, "retries": retries, "gpus": options.ray_gpus}
 
 
 def add_source_options(parser):
