@@ -97,8 +97,11 @@ def ray_settings(options):
         if options.ray_retries is not None or options.ray_gpus is not None:
             raise InputError("--ray-retries and --ray-gpus need --ray-workers")
         return {}
-    if (options.devices, options.coordinator, options.processes, options.process) != (None,) * 4:
-        raise InputError("Ray places all: leave out --devices, --coordinator, --processes and --process")
+    others = options.devices, options.coordinator, options.processes, options.process, options.model_devices
+    if others != (None, None, None, None, 1):
+        raise InputError(
+            "Ray places all: leave out --devices, --model-devices, --coordinator, --processes and --process"
+        )
     retries = DEFAULT_RETRIES if options.ray_retries is None else options.ray_retries
     return {"workers": options.ray_workers, "retries": retries, "gpus": options.ray_gpus}
 
