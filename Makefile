@@ -25,7 +25,7 @@ $(RUN)/summary.json: | $(VENV)/installed
 	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
 
 test: $(VENV)/installed-test
-	$(PYTEST)
+	$(PYTEST) --durations 40
 
 test-fast: $(VENV)/installed-test
 	$(PYTEST) -m "not slow"
