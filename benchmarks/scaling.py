@@ -173,7 +173,7 @@ def main(arguments=None):
     found = {count: [] for count in counts}
     for number in range(options.rounds):
         for count in counts:
-            say(f"round {number + 1}, {count} processes …")
+            say(f"round {number + 1}, {count} at once …")
             found[count].append(measure(count, options))
     cores = len(os.sched_getaffinity(0))
     header = [
