@@ -11,7 +11,7 @@ from functools import partial
 from keras_transformer import __version__
 from keras_transformer.apps.attention import add_attention
 from keras_transformer.apps.calibrate import add_calibrate
-from keras_transformer.apps.command import add_command, check_utf8, examples_of
+from keras_transformer.apps.command import add_command, check_backend, check_utf8, examples_of
 from keras_transformer.apps.compare import add_compare
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.evaluate import add_evaluate
@@ -45,6 +45,7 @@ def main(arguments=None):
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
+            check_backend()
             return options.command(options)
     except InputError as error:
         print(f"keras-transformer: error: {error}", file=sys.stderr)

@@ -1,10 +1,13 @@
 """What commands have in common: a grammar with an example."""
 
 import argparse
+import importlib.util
+import os
 
 from keras_transformer.errors import InputError
 
 EXAMPLE = "Example:  "
+BACKENDS = ("tensorflow", "jax", "torch")
 
 
 def add_command(commands, name, command, what, example):
@@ -28,3 +31,12 @@ def check_utf8(what, text):
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(f"{what} is not UTF-8") from error
+
+
+def check_backend():
+    """Raises `InputError` if the environment asks Keras for a backend that is not there."""
+    backend = os.environ.get("KERAS_BACKEND", "tensorflow")
+    if backend not in BACKENDS:
+        raise InputError(f"KERAS_BACKEND={backend}: must be one of {', '.join(BACKENDS)}")
+    if importlib.util.find_spec(backend) is None:
+        raise InputError(f"KERAS_BACKEND={backend}: that package is missing: pip install {backend}")
