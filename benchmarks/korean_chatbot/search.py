@@ -27,8 +27,14 @@ NAME = "korean_chatbot.search"
 DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT_SEARCH.md"
 SEED = 0
 SMALL = ("--preset", "small")
+BY_HEART = (
+    *SMALL, "--vocab-size", "4000", "--tie-embeddings", "--schedule", "cosine", "--learning-rate", "0.001",
+    "--warmup-steps", "500", "--monitor", "accuracy", "--patience", "0",
+)  # fmt: skip
 CANDIDATES = {
     "small": SMALL,
+    "by heart": (*BY_HEART, "--epochs", "30"),
+    "by heart, twice as long": (*BY_HEART, "--epochs", "60"),
     "label smoothing 0.1": (*SMALL, "--label-smoothing", "0.1"),
     "dropout 0.3": (*SMALL, "--dropout", "0.3"),
     "dropout 0.3, label smoothing 0.1": (*SMALL, "--dropout", "0.3", "--label-smoothing", "0.1"),

@@ -199,7 +199,8 @@ def test_all_settings_of_the_search_can_be_trained_with():
 
 def test_our_best_settings_can_be_trained_with():
     settings, rest = read_config_file(command.BEST)
-    assert preset(rest["preset"]).replace(**settings).patience
+    config = preset(rest["preset"]).replace(**settings)  # Which refuses what cannot be.
+    assert config.patience or config.epochs < 100
     assert command.BEST_WAY in ways.WAYS
 
 
