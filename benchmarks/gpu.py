@@ -17,7 +17,7 @@ from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.flops import training_flops
 from benchmarks.programs import Failed, run_program
 from benchmarks.results import median_and_range, publish, table
-from keras_transformer import preset
+from keras_transformer import PRESETS, preset
 
 NAME = "gpu"
 OURS, PYTORCH = "keras_transformer (JAX)", "PyTorch nn.Transformer, torch.compile"
@@ -94,7 +94,7 @@ def parser():
     """The command line's grammar."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
-    grammar.add_argument("--preset", default="base", help="whose sizes are trained (default: base)")
+    grammar.add_argument("--preset", choices=PRESETS, default="base", help="whose sizes are trained (default: base)")
     grammar.add_argument("--rows", type=whole, default=400, metavar="N", help="pairs in a batch (default: 400)")
     grammar.add_argument("--length", type=whole, default=64, metavar="N", help="tokens of each text (default: 64)")
     grammar.add_argument("--precision", choices=("float32", "bfloat16"), default="bfloat16", help="default: bfloat16")

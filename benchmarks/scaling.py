@@ -22,7 +22,7 @@ from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.flops import training_flops
 from benchmarks.programs import Failed
 from benchmarks.results import median_and_range, publish, table
-from keras_transformer import preset
+from keras_transformer import PRESETS, preset
 from keras_transformer.presets import count_parameters
 
 NAME = "scaling"
@@ -156,7 +156,7 @@ def parser():
     """The command line's grammar."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
-    grammar.add_argument("--preset", default="small", help="whose sizes are measured (default: small)")
+    grammar.add_argument("--preset", choices=PRESETS, default="small", help="whose sizes are measured (default: small)")
     grammar.add_argument("--processes", type=whole, nargs="+", default=[1, 2, 4], metavar="N", help="default: 1 2 4")
     grammar.add_argument("--rows", type=whole, default=64, metavar="N", help="pairs in a batch (default: 64)")
     grammar.add_argument("--rounds", type=whole, default=3, metavar="N", help="default: 3")

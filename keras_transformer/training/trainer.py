@@ -84,6 +84,7 @@ def train(
     run = Run(run_dir) if Run.exists(run_dir) else None
     known = run or parent
     config = config or (known.config if known else Config())
+    check_split(config, device_count // process_count(), model_devices)
     if run:
         check_settings(run, config, parent)
     if known:
@@ -96,7 +97,6 @@ def train(
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
     about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
     survey = dataclasses.replace(survey, sample=None)  # Which may be large.
-    check_split(config, device_count // process_count(), model_devices)
     share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
     training, validation = packed_rows(corpus, tokenizers, config, **share)
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
@@ -149,12 +149,8 @@ def fit(run, training, validation):
         del tensors  # Several times as large as the model.
         keeper.catch_up(model)
         finished = fit_keeping(model, run, training, validation, keeper)
-    summary = {
-        "finished": finished,
-        "epochs": len(rows),
-        **best_scores(rows, config.monitor),
-        "seconds": round(keeper.seconds(), 1),
-    }
+    best, seconds = best_scores(rows, config.monitor), round(keeper.seconds(), 1)
+    summary = {"finished": finished, "epochs": len(rows), **best, "seconds": seconds}
     if finished and writes:
         write_json(run.path / SUMMARY, summary)
     return summary
