@@ -17,7 +17,7 @@ from benchmarks.command import add_peer_folder, at_least, provenance, say, start
 from benchmarks.corpus import Corpus
 from benchmarks.korean_chatbot import baselines, report, systems
 from benchmarks.korean_chatbot.exam import Exam, WorkFolder
-from benchmarks.korean_chatbot.options import make_parser
+from benchmarks.korean_chatbot.options import make_parser, settings_file
 from benchmarks.korean_chatbot.scoring import scored
 from benchmarks.programs import Failed
 from benchmarks.results import write_atomically
@@ -25,7 +25,15 @@ from keras_transformer import PRESETS
 
 NAME = "korean_chatbot"
 DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT.md"
-BEST, BEST_WAY = pathlib.Path(__file__).with_name("best.toml"), "32 samples at temperature 0.7, by agreement"
+CHOSEN = {
+    "regularised": ["greedy"],
+    "by heart": [
+        "greedy",
+        "32 samples at temperature 0.7, by agreement",
+        "the nearest question's answer, by TF-IDF and memory",
+    ],
+}
+"""The settings that the search found, by the names of their files here, and the ways that each is asked in."""
 
 
 def parse(arguments):
@@ -36,10 +44,14 @@ def parse(arguments):
     parser.add_argument("--presets", choices=PRESETS, nargs="+", default=["small"], help="of ours (default: small)")
     parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument(
+        "--peer-seeds", type=at_least(0), nargs="+", metavar="N", help="of the peers, which train longer (default: all)"
+    )
+    parser.add_argument(
         "--part", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
     )
     options = parser.parse_args(arguments)
     options.seeds, options.presets = list(dict.fromkeys(options.seeds)), list(dict.fromkeys(options.presets))
+    options.peer_seeds = list(dict.fromkeys(options.peer_seeds or options.seeds))
     if options.results is None and options.part == "test":
         options.results = DOCUMENT
     return options
@@ -62,11 +74,14 @@ def ask_all(wanted, exam, work):
 
 
 def our_systems(exam, nearest, trainer, options):
-    """Ours: each preset as it is, and the best settings in two ways."""
-    presets = [systems.Ours(name, ("--preset", name), exam, nearest, trainer) for name in options.presets]
-    best = systems.Ours("best settings", ("--config", BEST), exam, nearest, trainer)
-    plain = [one.system("greedy", options.seeds) for one in [*presets, best]]
-    return [*plain, best.system(BEST_WAY, options.seeds)]
+    """Ours: each preset as it is, and the chosen settings in the chosen ways."""
+    asked = [(name, ("--preset", name), ["greedy"]) for name in options.presets]
+    asked += [(name, ("--config", settings_file(name)), chosen) for name, chosen in CHOSEN.items()]
+    found = []
+    for name, words, chosen in asked:
+        ours = systems.Ours(name, words, exam, nearest, trainer)
+        found += [ours.system(way, options.seeds) for way in chosen]
+    return found
 
 
 def main(arguments=None):
@@ -86,7 +101,8 @@ def main(arguments=None):
     else:
         left_out.append("the peers: no --peers was given")
     made_by = provenance(NAME, arguments, options.peers and options.peers_python)
-    text = report.document(exam, corpus, made_by, others, mine, variants, BEST, left_out)
+    files = list(map(settings_file, CHOSEN))
+    text = report.document(exam, corpus, made_by, others, mine, variants, files, left_out)
     print(text)
     if options.results:
         write_atomically(options.results, text)

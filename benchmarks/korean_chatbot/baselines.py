@@ -31,25 +31,34 @@ class NearestQuestions:
     Args:
         train: Training pairs, a DataFrame.
         variant: One of `VARIANTS`.
+
+    Attributes:
+        questions: The training questions.
     """
 
     def __init__(self, train, variant):
+        self.questions = list(map(normalize, train["question"]))
         self._answers, self._otherwise = list(map(normalize, train["answer"])), most_frequent_answer(train)
         self._vectorizer = TfidfVectorizer(dtype=np.float32, **VARIANTS[variant])
-        self._known = self._vectorizer.fit_transform(map(normalize, train["question"]))
+        self._known = self._vectorizer.fit_transform(self.questions)
 
     def answers(self, questions):
         """For each question the answer of the nearest one; where nothing is near, the most frequent answer."""
         near = self.neighbours(questions, 1)
         return [found[0][0] if found else self._otherwise for found in near]
 
-    def neighbours(self, questions, count):
+    def neighbours(self, questions, count, more=0.0):
         """Yields for each question the answers of the nearest ones with their cosines, of equals the first ones first.
 
         Questions that have nothing in common with it are left out, so that a list may be shorter, or empty.
+
+        Args:
+            questions: Texts.
+            count: How many answers each gets at most.
+            more: What is added to the cosines, floats (questions, training questions).
         """
         cosines = (self._vectorizer.transform(map(normalize, questions)) @ self._known.T).toarray()
-        for row in cosines:
+        for row in cosines + more:
             nearest = np.argsort(-row, kind="stable")[:count]
             yield [(self._answers[index], float(row[index])) for index in nearest if row[index] > 0]
 

@@ -30,3 +30,8 @@ def make_parser(name, about, document):
         "--results", type=pathlib.Path, metavar="FILE", help=f"the document (default: benchmarks/{document.name})"
     )
     return parser
+
+
+def settings_file(name):
+    """The file of the settings of that name."""
+    return pathlib.Path(__file__).with_name(f"{name.replace(' ', '_')}.toml")

@@ -24,11 +24,12 @@ The score of ours less that of the other, on the same questions at every draw. B
 character, above zero in chrF.
 """.strip()
 TRIED = """
-Settings and ways of choosing answers were tried on the validation part alone: `KOREAN_CHATBOT_SEARCH.md`.
+Settings and ways of choosing answers were tried on the validation part alone: `KOREAN_CHATBOT_SEARCH.md`. What was
+chosen, besides the preset as it is:
 """.strip()
 
 
-def document(exam, corpus, made_by, others, ours, variants, best, left_out):
+def document(exam, corpus, made_by, others, ours, variants, settings, left_out):
     """The whole document.
 
     Args:
@@ -38,7 +39,7 @@ def document(exam, corpus, made_by, others, ours, variants, best, left_out):
         others: The baselines, `Scored`.
         ours: Ours, `Scored`.
         variants: chrF on the validation part of each variant of the nearest questions.
-        best: The file of our best settings.
+        settings: The files of our settings.
         left_out: Lines on systems that could not be asked.
     """
     systems = [*others, *ours]
@@ -54,9 +55,8 @@ def document(exam, corpus, made_by, others, ours, variants, best, left_out):
         "\n".join(["Left out:\n", *(f"- {escaped(line)}" for line in left_out)]) if left_out else None,
         "## What was chosen, and by what",
         chosen(variants),
-        f"Our best settings, `benchmarks/korean_chatbot/{best.name}`:",
-        f"```toml\n{best.read_text('utf-8').strip()}\n```",
         TRIED,
+        *map(shown, settings),
         f"## {SAMPLED} questions, drawn",
         *samples(exam, systems),
     ]
@@ -78,6 +78,11 @@ def chosen(variants):
     rows = [[name, f"{value:.2f}"] for name, value in sorted(variants.items(), key=lambda pair: -pair[1])]
     how = "What is counted of a question to find the nearest ones, and chrF of their answers on the validation part:"
     return f"{how}\n\n{table(['counted', 'chrF'], rows)}"
+
+
+def shown(settings):
+    """What a file of settings says, as a block under its name."""
+    return f"`benchmarks/korean_chatbot/{settings.name}`:\n\n```toml\n{settings.read_text('utf-8').strip()}\n```"
 
 
 def scores_table(systems):

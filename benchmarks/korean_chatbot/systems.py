@@ -66,17 +66,17 @@ def without_models(exam, variant):
 
 
 def peers(exam, corpus, work, options):
-    """The peers, each trained with every seed.
+    """The peers, each trained with every seed of theirs.
 
     Args:
         exam: The `Exam`.
         corpus: The `Corpus`.
         work: The `WorkFolder`.
-        options: Of the command line: peers, peers_python, peer_epochs, seeds.
+        options: Of the command line: peers, peers_python, peer_epochs, peer_seeds.
     """
     made_by = {"epochs": options.peer_epochs}
     return [
-        System(name, made_by, functools.partial(ask_peer, peer, exam, corpus, work, options), tuple(options.seeds))
+        System(name, made_by, functools.partial(ask_peer, peer, exam, corpus, work, options), tuple(options.peer_seeds))
         for peer, name in PEERS.items()
     ]
 

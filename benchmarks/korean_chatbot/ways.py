@@ -4,13 +4,18 @@ import dataclasses
 import functools
 from collections.abc import Callable
 
-from benchmarks.korean_chatbot import reranking
+from benchmarks.korean_chatbot import memory, reranking
 from benchmarks.korean_chatbot.exam import Answers
 from keras_transformer import Beam, Chatbot, Greedy, Sampling
 from keras_transformer.data.encoding import token_ids
 from keras_transformer.evaluation.likelihood import likelihood, losses
 
 NEIGHBOURS = 8  # Training questions that answers are compared with.
+MEMORY = 0.5  # What the memories' cosine counts beside that of the TF-IDF vectors.
+BESIDE = {
+    "neighbours": f"{NEIGHBOURS} neighbours", "reverse": f"{NEIGHBOURS} reverse", "memory": f"memory, {MEMORY}",
+}  # fmt: skip
+"""What stands beside candidates, by its name: all that it depends on."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,11 +23,11 @@ class Way:
     """A way of choosing answers.
 
     Attributes:
-        strategy: Of `generate`, which finds the candidates.
+        strategy: Of `generate`, which finds the candidates; None to search for none.
         candidates: Their number.
         choose: A function of the candidates, and of what stands beside them, that returns the answer; None for the
             first.
-        beside: "neighbours" or "reverse", which `choose` wants to know too, or None.
+        beside: One of `BESIDE`, which `choose` wants to know too, or None.
     """
 
     strategy: object
@@ -33,7 +38,7 @@ class Way:
     def describe(self):
         """All of it as JSON."""
         chooser = self.choose and self.choose.__name__
-        return [repr(self.strategy), self.candidates, chooser, self.beside and f"{NEIGHBOURS} {self.beside}"]
+        return [repr(self.strategy), self.candidates, chooser, self.beside and BESIDE[self.beside]]
 
 
 SAMPLES = Sampling(seed=0)
@@ -54,6 +59,7 @@ WAYS = {
     "32 samples at temperature 0.7 and neighbours' answers, by agreement": Way(
         CAUTIOUS, 32, reranking.among_neighbours, "neighbours"
     ),
+    "the nearest question's answer, by TF-IDF and memory": Way(None, 0, reranking.nearest, "memory"),
 }
 """The ways by their names."""
 
@@ -80,11 +86,14 @@ class Asker:
         elif way.beside is None:
             texts = list(map(way.choose, candidates))
         else:
-            beside = {"neighbours": self._neighbours, "reverse": self._backwards}[way.beside](candidates)
+            sources = {"neighbours": self._neighbours, "reverse": self._backwards, "memory": self._remembered}
+            beside = sources[way.beside](candidates)
             texts = list(map(way.choose, candidates, beside))
         return Answers(texts, *self._likelihood)
 
     def _candidates(self, way):
+        if way.strategy is None:
+            return [[] for _ in self._exam.questions]
         key = way.strategy, way.candidates
         if key not in self._found:
             found = self._bot.n_best(self._exam.questions, way.candidates, way.strategy)
@@ -101,6 +110,11 @@ class Asker:
 
     def _neighbours(self, candidates):
         return list(self._nearest.neighbours(self._exam.questions, NEIGHBOURS))
+
+    def _remembered(self, candidates):
+        """The neighbours by what the encoder makes of the questions, besides the characters that they share."""
+        cosines = memory.cosines(self._bot, self._exam.questions, self._nearest.questions)
+        return list(self._nearest.neighbours(self._exam.questions, NEIGHBOURS, MEMORY * (1 + cosines)))
 
     def _backwards(self, candidates):
         """For each question the log-probabilities of it given each of its candidates."""

@@ -3,10 +3,12 @@
 import sys
 import types
 
+import numpy as np
 import pytest
 
 from benchmarks.korean_chatbot import __main__ as command
-from benchmarks.korean_chatbot import search, systems, ways
+from benchmarks.korean_chatbot import memory, search, systems, ways
+from benchmarks.korean_chatbot.options import settings_file
 from benchmarks.korean_chatbot.ways import Asker
 from keras_transformer import Chatbot, InputError, preset
 from keras_transformer.apps.cli import parser
@@ -70,6 +72,7 @@ def turns(tmp_path, ours_is, monkeypatch):
     monkeypatch.setattr(Chatbot, "load", lambda run: Bot())
     monkeypatch.setattr(Asker, "_likelihood", property(lambda self: [[5.0] * len(self._exam.questions)] * 2))
     monkeypatch.setattr(ways, "log_probabilities", lambda bot, questions, found: [[0.0] * len(one) for one in found])
+    monkeypatch.setattr(memory, "cosines", lambda bot, questions, known: np.zeros((len(questions), len(known))))
     path = tmp_path / "turns"
     return lambda: path.read_text().splitlines() if path.exists() else []
 
@@ -84,7 +87,7 @@ def test_what_fails_is_told_and_costs_the_others_nothing(turns, words, results, 
     text = results.read_text("utf-8")
     assert "| ours: small, greedy | 1.000 (1.000–1.000) | " in text
     assert "| most frequent answer | n/a | " in text
-    assert "- ours: best settings, greedy: no luck in …/where\n" in text
+    assert "- ours: regularised, greedy: no luck in …/where\n" in text
     assert "- the peers: no --peers was given\n" in text
     assert "of the test part of pairs.csv" in text
     assert turns()[:2] == ["pairs.csv small 0 None", "pairs.csv small 1 None"]
@@ -176,32 +179,44 @@ def test_a_reverse_run_learns_from_answers_to_questions_and_nothing_of_the_test(
     assert files["train.csv"].splitlines()[:2] == ["question,answer", f"{first['answer']},{first['question']}"]
 
 
-def test_the_search_asks_the_validation_part_in_all_ways(turns, words, results):
+def test_the_search_asks_the_validation_part(turns, words, results, monkeypatch):
+    monkeypatch.setattr(search, "IN_ALL_WAYS", "dropout 0.3")
     search.main([*words[:5], "--only", "small", "dropout 0.3"])
     text = results.read_text("utf-8")
     assert text.startswith(
         "# What was tried for the Korean chat corpus\n\n`python -m benchmarks.korean_chatbot.search "
     )
     assert "of the validation part" in text
+    settings, chosen = text.split("\n## Settings\n")[1].split("\n## Ways of choosing answers\n")
+    assert [line.split(" | ")[0] for line in settings.splitlines() if ", " in line] == [
+        f"| {name}, {way}" for name in ("small", "dropout 0.3") for way in search.FEW_WAYS
+    ]
     for way in ways.WAYS:
-        assert f"| small, {way} | 1.000 (" in text
-    assert "\n## dropout 0.3\n" in text
-    assert "characters, greedy" not in text
+        assert f"| dropout 0.3, {way} | 1.000 (" in chosen
     assert "| nearest question (TF-IDF of " in text
-    assert turns() == [f"{name} small 0 None" for name in ["pairs.csv", "reverse"] * 2]
+    assert turns() == ["pairs.csv small 0 None", "pairs.csv small 0 None", "reverse small 0 None"]
+
+
+def test_settings_alone_are_searched_in_a_few_ways(turns, words, results):
+    search.main([*words[:5], "--only", "small"])
+    assert "## Ways" not in results.read_text("utf-8")
+    assert turns() == ["pairs.csv small 0 None"]
 
 
 def test_all_settings_of_the_search_can_be_trained_with():
     for given in search.CANDIDATES.values():
-        options = parser().parse_args(["train", "corpus.csv", "--run", "run", *given])
-        assert options.preset == "small"
+        options = parser().parse_args(["train", "corpus.csv", "--run", "run", *map(str, given)])
+        assert options.preset == "small" or options.config
+    assert search.IN_ALL_WAYS in search.CANDIDATES
+    assert set(search.FEW_WAYS) <= set(ways.WAYS)
 
 
-def test_our_best_settings_can_be_trained_with():
-    settings, rest = read_config_file(command.BEST)
+@pytest.mark.parametrize("name", command.CHOSEN)
+def test_our_chosen_settings_can_be_trained_with(name):
+    settings, rest = read_config_file(settings_file(name))
     config = preset(rest["preset"]).replace(**settings)  # Which refuses what cannot be.
     assert config.patience or config.epochs < 100
-    assert command.BEST_WAY in ways.WAYS
+    assert set(command.CHOSEN[name]) <= set(ways.WAYS)
 
 
 @pytest.mark.parametrize(

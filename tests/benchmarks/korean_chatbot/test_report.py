@@ -71,20 +71,22 @@ def test_ten_questions_are_drawn_of_many():
 
 def test_the_document_holds_it_all(exam, systems, tmp_path):
     others, ours = systems
-    (tmp_path / "best.toml").write_text("dropout = 0.3\n")
+    settings = [tmp_path / "first.toml", tmp_path / "second.toml"]
+    for number, path in enumerate(settings):
+        path.write_text(f"dropout = 0.{number}\n")
     variants = {"words": 20.0, "2 to 3 characters": 28.123}
-    best, left_out = tmp_path / "best.toml", ["the peers: no <interpreter>"]
-    text = report.document(exam, CORPUS, "`command`, today.", others, ours, variants, best, left_out)
+    left_out = ["the peers: no <interpreter>"]
+    text = report.document(exam, CORPUS, "`command`, today.", others, ours, variants, settings, left_out)
     assert text.startswith("# Answers to questions of a Korean chat corpus\n\n`command`, today.\n\nAsked are the 2 ")
     assert "the test part of chat.csv,\nwhich have 3 answers there; 1 of its 1,234 pairs are for training." in text
     assert "- the peers: no \\<interpreter\\>" in text
-    assert "```toml\ndropout = 0.3\n```" in text
+    assert "first.toml`:\n\n```toml\ndropout = 0.0\n```\n\n`" in text
+    assert "second.toml`:\n\n```toml\ndropout = 0.1\n```\n\n#" in text
     assert text.index("| 2 to 3 characters | 28.12 |") < text.index("| words | 20.00 |")
     assert "**질문 53**" in text
 
 
-def test_without_ours_nothing_is_compared(exam, systems, tmp_path):
-    (tmp_path / "best.toml").touch()
-    text = report.document(exam, CORPUS, "", systems[0], [], {"words": 1.0}, tmp_path / "best.toml", [])
+def test_without_ours_nothing_is_compared(exam, systems):
+    text = report.document(exam, CORPUS, "", systems[0], [], {"words": 1.0}, [], [])
     assert "Ours beside" not in text
     assert "Left out" not in text

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -68,9 +69,22 @@ def test_the_reverse_model_is_asked_for_the_question(asker, monkeypatch):
     assert asked == [(["질문 53"], [FOUND[:3]])]  # Not of what a search did not find.
 
 
+def test_the_memory_moves_the_nearest_question(asker, bot, monkeypatch):
+    """The question "물음" shares no character with the one that is asked."""
+    way = WAYS["the nearest question's answer, by TF-IDF and memory"]
+    far = np.array([[1.0 if question == "물음" else -1.0 for question in asker._nearest.questions]])
+    monkeypatch.setattr(ways.memory, "cosines", lambda *given: 0 * far)
+    assert asker.answers(way).texts == ["밥을 먹어요."]
+    monkeypatch.setattr(ways.memory, "cosines", lambda *given: far)
+    assert asker.answers(way).texts == ["몰라요."]
+    monkeypatch.setattr(ways.memory, "cosines", lambda *given: 0 * far - 1.0)
+    assert asker.answers(way).texts == ["밥을 먹어요."]
+    assert bot.calls == []  # Nothing is composed.
+
+
 def test_candidates_are_searched_once_for_all_ways_that_choose_among_them(asker, bot):
     for name in WAYS:
-        if "reverse" not in name:
+        if "reverse" not in name and "memory" not in name:
             asker.answers(WAYS[name])
     assert len(bot.calls) == len(set(bot.calls)) == 8
 

@@ -1,0 +1,34 @@
+"""How near questions are in the eyes of a trained model: by what its encoder makes of them, the memory."""
+
+import keras
+import numpy as np
+
+from keras_transformer.evaluation.likelihood import padded
+from keras_transformer.text.turns import question_ids
+
+BATCH = 256
+
+
+def cosines(bot, questions, known):
+    """The cosines of questions' mean memories to those of known ones, floats (questions, known).
+
+    Args:
+        bot: The `Chatbot` whose encoder reads them.
+        questions: Texts.
+        known: Texts.
+    """
+    return mean_memories(bot, questions) @ mean_memories(bot, known).T
+
+
+def mean_memories(bot, questions):
+    """The mean of the encoder's output over the tokens of each question, scaled to length 1: (questions, d_model)."""
+    encoder = keras.Model(bot.model.get_layer("inputs").output, bot.model.get_layer("encoder").output)
+    rows = question_ids(bot.tokenizer, questions, bot.turns)
+    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+    found = np.zeros((len(rows), encoder.output.shape[-1]), "float32")
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH]
+        inputs = padded([rows[row] for row in batch])
+        memory = keras.ops.convert_to_numpy(keras.ops.cast(encoder(inputs, training=False), "float32"))
+        found[batch] = (memory * (inputs != 0)[..., np.newaxis]).sum(axis=1)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
