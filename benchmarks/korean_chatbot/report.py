@@ -19,6 +19,12 @@ better. Where a question has several answers, each is right. *Copied* is the sha
 word among those of training, *distinct* that of different words and pairs of words, *length* the characters of an
 answer. The answers of all seeds of a system are scored together.
 """.strip()
+WAYS = """
+*Greedy* takes the likeliest token at every step; *by agreement* gives that of 32 drawn answers which is most like all
+of them in chrF. *The nearest question's answer* is that of a training question, and composes nothing: by the cosine of
+the TF-IDF vectors alone, or by that and half the cosine of the memories, the means of what our encoder makes of both
+questions.
+""".strip()
 PAIRED = """
 The score of ours less that of the other, on the same questions at every draw. Below zero ours is better in bits per
 character, above zero in chrF.
@@ -49,6 +55,7 @@ def document(exam, corpus, made_by, others, ours, variants, settings, left_out):
         asked(exam, corpus),
         scores_table(systems),
         LEGEND,
+        WAYS if ours else None,
         seeds_table(systems),
         "## Ours beside the best of the others\n\n" + PAIRED if ours else None,
         differences_table(ours, others) if ours else None,

@@ -3,8 +3,8 @@
     python -m benchmarks.korean_chatbot.search ChatbotData.csv [--only NAME …]
 
 Each of the settings is trained with one seed and answers in two ways, those that did best of them in all: with beams of
-several length penalties, and by choosing among several answers. The test part is never read. Runs and answers are kept as `benchmarks.korean_chatbot`
-keeps them, and in the same folder.
+several length penalties, by choosing among several answers, and as the nearest training question is answered. The test
+part is never read. Runs and answers are kept as `benchmarks.korean_chatbot` keeps them, and in the same folder.
 """
 
 import os
