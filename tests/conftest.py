@@ -2,6 +2,7 @@ import hashlib
 import itertools
 import os
 import pathlib
+import shutil
 import socket
 
 import pytest
@@ -10,6 +11,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 NUMBERS = itertools.count()  # tensorflow-datasets lets nobody take a name twice.
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET_CHROMIUM = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run",
+]  # fmt: skip
 PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in each of the processes that test together.
 
 
@@ -102,3 +108,37 @@ def made_up_corpus(tmp_path, monkeypatch):
         return corpus
 
     return make
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium; tests that want one are skipped where there is none."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=QUIET_CHROMIUM, timeout=300_000)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show_page(browser, tmp_path):
+    """A function that opens a page's text as a file; in the end, nothing else was asked for and no error was met."""
+    file, asked, errors, contexts = tmp_path / "쪽.html", [], [], []
+
+    def open_page(text, **settings):
+        contexts.append(browser.new_context(**{"locale": "en-GB", "color_scheme": "light", **settings}))
+        contexts[-1].set_default_timeout(300_000)
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        file.write_text(text, encoding="utf-8")
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert ({*asked} - {"data:,"}, errors) == ({file.as_uri()}, [])

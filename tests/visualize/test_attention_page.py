@@ -1,49 +1,10 @@
 """The page of `attention_html` in a browser, from a file, as its readers use it."""
 
 import re
-import shutil
 
 import pytest
 
 from keras_transformer import attention_html
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-first-run",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=300_000)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    """A function that opens a page's text as a file; in the end, nothing else was asked for and no error was met."""
-    file, asked, errors, contexts = tmp_path / "주목.html", [], [], []
-
-    def open_page(text, **settings):
-        contexts.append(browser.new_context(**{"locale": "en-GB", "color_scheme": "light", **settings}))
-        contexts[-1].set_default_timeout(300_000)
-        page = contexts[-1].new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: errors.append(message.text))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        file.write_text(text, encoding="utf-8")
-        page.goto(file.as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert ({*asked} - {"data:,"}, errors) == ({file.as_uri()}, [])
 
 
 def texts(page, selector):
@@ -59,8 +20,8 @@ def choose(page, name, value):
     page.locator(f"input[name={name}][value='{value}']").check()
 
 
-def test_it_begins_with_the_first_token_of_the_answer(make_attended, show):
-    page = show(attention_html(make_attended()))
+def test_it_begins_with_the_first_token_of_the_answer(make_attended, show_page):
+    page = show_page(attention_html(make_attended()))
     assert page.title() == "Where the model looks: 배고픈데 뭐 먹지?"
     assert texts(page, "dd") == ["배고픈데 뭐 먹지?", "밥 먹어요."]
     assert texts(page, "#looking li") == ["밥", "먹어요", ".", "<end>"]
@@ -69,9 +30,9 @@ def test_it_begins_with_the_first_token_of_the_answer(make_attended, show):
     assert page.locator("#looked-at .token").nth(1).get_attribute("lang") == "ko"
 
 
-def test_kind_layer_and_head_are_chosen(make_attended, show):
+def test_kind_layer_and_head_are_chosen(make_attended, show_page):
     attended = make_attended()
-    page = show(attention_html(attended))
+    page = show_page(attention_html(attended))
     mean = texts(page, ".share")
     assert [int(share.rstrip("%")) for share in mean] == pytest.approx(
         100 * attended.cross[1, :, 0].mean(axis=0), abs=0.6
@@ -90,9 +51,9 @@ def test_kind_layer_and_head_are_chosen(make_attended, show):
     assert texts(page, "tbody tr:nth-child(2) td") == [*shares(attended.decoder[0, 2, 1, :2]), "", ""]
 
 
-def test_the_answer_grows_by_arrow_keys_and_by_buttons(make_attended, show):
+def test_the_answer_grows_by_arrow_keys_and_by_buttons(make_attended, show_page):
     attended = make_attended()
-    page = show(attention_html(attended))
+    page = show_page(attention_html(attended))
     choose(page, "head", 0)
     page.locator("body").press("ArrowRight")
     assert [page.inner_text(part) for part in ("#kept", "#added", "#place")] == ["밥", " 먹어요", "2 of 4"]
@@ -110,9 +71,9 @@ def test_the_answer_grows_by_arrow_keys_and_by_buttons(make_attended, show):
     assert page.inner_text("#place") == "2 of 4"
 
 
-def test_a_token_that_is_pointed_at_shows_where_it_looks_meanwhile(make_attended, show):
+def test_a_token_that_is_pointed_at_shows_where_it_looks_meanwhile(make_attended, show_page):
     attended = make_attended()
-    page = show(attention_html(attended))
+    page = show_page(attention_html(attended))
     choose(page, "head", 1)
     page.hover("#looking li:nth-child(3)")
     assert texts(page, ".share") == shares(attended.cross[1, 1, 2])
@@ -129,8 +90,8 @@ def test_a_token_that_is_pointed_at_shows_where_it_looks_meanwhile(make_attended
     )
 
 
-def test_a_choice_by_keyboard_forgets_the_token_that_is_pointed_at(make_attended, show):
-    page = show(attention_html(make_attended()))
+def test_a_choice_by_keyboard_forgets_the_token_that_is_pointed_at(make_attended, show_page):
+    page = show_page(attention_html(make_attended()))
     choose(page, "kind", "encoder")
     page.hover("#looking li:nth-child(6)")
     page.focus("input[name=kind][value=encoder]")
@@ -138,8 +99,8 @@ def test_a_choice_by_keyboard_forgets_the_token_that_is_pointed_at(make_attended
     assert texts(page, "#looking .here") == ["밥"]
 
 
-def test_all_of_it_works_by_keyboard(make_attended, show):
-    page = show(attention_html(make_attended()))
+def test_all_of_it_works_by_keyboard(make_attended, show_page):
+    page = show_page(attention_html(make_attended()))
     visited = []
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -156,8 +117,8 @@ def test_all_of_it_works_by_keyboard(make_attended, show):
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
-def test_arrow_keys_choose_where_the_keyboard_chooses_and_step_after_the_pointer_has_chosen(make_attended, show):
-    page = show(attention_html(make_attended()))
+def test_arrow_keys_choose_where_the_keyboard_chooses_and_step_after_the_pointer_has_chosen(make_attended, show_page):
+    page = show_page(attention_html(make_attended()))
     page.click("input[name=head][value='1']")
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#place") == "2 of 4"
@@ -167,8 +128,8 @@ def test_arrow_keys_choose_where_the_keyboard_chooses_and_step_after_the_pointer
     assert page.inner_text("#place") == "2 of 4"
 
 
-def test_dark_and_light(make_attended, show):
-    page = show(attention_html(make_attended()), color_scheme="dark")
+def test_dark_and_light(make_attended, show_page):
+    page = show_page(attention_html(make_attended()), color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(ground)
     page.click("#theme")
@@ -177,8 +138,8 @@ def test_dark_and_light(make_attended, show):
     assert page.evaluate(ground) == dark
 
 
-def test_korean_and_english(make_attended, show):
-    page = show(attention_html(make_attended()), locale="ko-KR")
+def test_korean_and_english(make_attended, show_page):
+    page = show_page(attention_html(make_attended()), locale="ko-KR")
     assert page.inner_text("h1") == "모델은 어디를 보고 있을까"
     assert page.evaluate("document.documentElement.lang") == "ko"
     page.click("#language")
@@ -188,21 +149,23 @@ def test_korean_and_english(make_attended, show):
     assert words[0] == words[1]
 
 
-def test_a_phone_scrolls_only_the_matrix_sideways(make_attended, show):
+def test_a_phone_scrolls_only_the_matrix_sideways(make_attended, show_page):
     tokens = ["<start>", *["트랜스포머가"] * 30, "<end>"]
-    page = show(attention_html(make_attended(question=tokens)), viewport={"width": 360, "height": 640})
+    page = show_page(attention_html(make_attended(question=tokens)), viewport={"width": 360, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("(e => e.scrollWidth > e.clientWidth)(document.querySelector('.scroll'))")
 
 
-def test_hostile_tokens_are_only_shown(make_attended, show):
+def test_hostile_tokens_are_only_shown(make_attended, show_page):
     hostile = ["</script><script>throw 1</script>", "<img src=x onerror=throw>", "<!--", "&amp;"]
-    page = show(attention_html(make_attended(question=hostile)))
+    page = show_page(attention_html(make_attended(question=hostile)))
     assert texts(page, "#looked-at .token") == hostile
     assert page.locator("img").count() == 0
 
 
-def test_it_works_in_the_frame_of_a_notebook(make_attended, show):
-    frame = show(attention_html(make_attended())._repr_mimebundle_()["text/html"]).frame_locator("iframe")
+def test_it_works_in_the_frame_of_a_notebook(make_attended, show_page):
+    from playwright.sync_api import expect
+
+    frame = show_page(attention_html(make_attended())._repr_mimebundle_()["text/html"]).frame_locator("iframe")
     frame.locator("#on").click()
-    playwright.expect(frame.locator("#place")).to_have_text(re.compile("2 of 4"), timeout=300_000)
+    expect(frame.locator("#place")).to_have_text(re.compile("2 of 4"), timeout=300_000)
