@@ -25,13 +25,11 @@ from keras_transformer import PRESETS
 
 NAME = "korean_chatbot"
 DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT.md"
+RETRIEVAL = "the nearest question's answer, by TF-IDF and memory"
 CHOSEN = {
-    "regularised": ["greedy"],
-    "by heart": [
-        "greedy",
-        "32 samples at temperature 0.7, by agreement",
-        "the nearest question's answer, by TF-IDF and memory",
-    ],
+    "likeliest": ["greedy"],
+    "regularised": ["greedy", RETRIEVAL],
+    "by heart": ["greedy", "beam 4, length penalty 0", "32 samples at temperature 0.7, by neighbours", RETRIEVAL],
 }
 """The settings that the search found, by the names of their files here, and the ways that each is asked in."""
 

@@ -20,10 +20,10 @@ word among those of training, *distinct* that of different words and pairs of wo
 answer. The answers of all seeds of a system are scored together.
 """.strip()
 WAYS = """
-*Greedy* takes the likeliest token at every step; *by agreement* gives that of 32 drawn answers which is most like all
-of them in chrF. *The nearest question's answer* is that of a training question, and composes nothing: by the cosine of
-the TF-IDF vectors alone, or by that and half the cosine of the memories, the means of what our encoder makes of both
-questions.
+*Greedy* takes the likeliest token at every step, *beam 4* finds likelier answers. Of *32 samples*, which are drawn,
+that is given which is most like the answers to the *neighbours*, the eight nearest training questions, in chrF. *The
+nearest question's answer* is that of a training question, and composes nothing: by the cosine of the TF-IDF vectors
+alone, or by that and half the cosine of the *memories*, the means of what our encoder makes of both questions.
 """.strip()
 PAIRED = """
 The score of ours less that of the other, on the same questions at every draw. Below zero ours is better in bits per
