@@ -42,14 +42,15 @@ def parse(arguments):
     parser.add_argument("--presets", choices=PRESETS, nargs="+", default=["small"], help="of ours (default: small)")
     parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument(
-        "--peer-seeds", type=at_least(0), nargs="+", metavar="N", help="of the peers, which train longer (default: all)"
-    )
+        "--tutorial-seeds", type=at_least(0), nargs="+", metavar="N",
+        help="of the tutorial's model, which trains longest (default: as --seeds)",
+    )  # fmt: skip
     parser.add_argument(
         "--part", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
     )
     options = parser.parse_args(arguments)
     options.seeds, options.presets = list(dict.fromkeys(options.seeds)), list(dict.fromkeys(options.presets))
-    options.peer_seeds = list(dict.fromkeys(options.peer_seeds or options.seeds))
+    options.tutorial_seeds = list(dict.fromkeys(options.tutorial_seeds or options.seeds))
     if options.results is None and options.part == "test":
         options.results = DOCUMENT
     return options

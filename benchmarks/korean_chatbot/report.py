@@ -17,7 +17,7 @@ In brackets stand the 95 % intervals: the questions drawn anew, with replacement
 corpus's answers are of models alone; fewer are better. Of chrF and BLEU (0 to 100) and of exact matches more are
 better. Where a question has several answers, each is right. *Copied* is the share of the answers that stand word for
 word among those of training, *distinct* that of different words and pairs of words, *length* the characters of an
-answer. The answers of all seeds of a system are scored together.
+answer. The answers of all seeds of a system are scored together; where the table of the seeds names none, there is one.
 """.strip()
 WAYS = """
 *Greedy* takes the likeliest token at every step, *beam 4* finds likelier answers. Of *32 samples*, which are drawn,

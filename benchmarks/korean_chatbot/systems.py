@@ -66,17 +66,18 @@ def without_models(exam, variant):
 
 
 def peers(exam, corpus, work, options):
-    """The peers, each trained with every seed of theirs.
+    """The peers, each trained with every seed of its own.
 
     Args:
         exam: The `Exam`.
         corpus: The `Corpus`.
         work: The `WorkFolder`.
-        options: Of the command line: peers, peers_python, peer_epochs, peer_seeds.
+        options: Of the command line: peers, peers_python, peer_epochs, seeds, tutorial_seeds.
     """
     made_by = {"epochs": options.peer_epochs}
+    seeds = {"tutorial": options.tutorial_seeds, "torch": options.seeds}
     return [
-        System(name, made_by, functools.partial(ask_peer, peer, exam, corpus, work, options), tuple(options.peer_seeds))
+        System(name, made_by, functools.partial(ask_peer, peer, exam, corpus, work, options), tuple(seeds[peer]))
         for peer, name in PEERS.items()
     ]
 
