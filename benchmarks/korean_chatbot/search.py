@@ -26,7 +26,7 @@ from benchmarks.results import table, write_atomically
 NAME = "korean_chatbot.search"
 DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT_SEARCH.md"
 SEED = 0
-SMALL, BY_HEART = ("--preset", "small"), ("--config", settings_file("by heart"))
+SMALL = ("--preset", "small")
 CANDIDATES = {
     "small": SMALL,
     "label smoothing 0.1": (*SMALL, "--label-smoothing", "0.1"),
@@ -38,8 +38,7 @@ CANDIDATES = {
     "letters (jamo)": (*SMALL, "--jamo"),
     "half as wide": (*SMALL, "--d-model", "128", "--num-heads", "4", "--dff", "256"),
     "regularised": ("--config", settings_file("regularised")),
-    "by heart": BY_HEART,
-    "by heart, twice as long": (*BY_HEART, "--epochs", "60"),
+    "by heart": ("--config", settings_file("by heart")),
 }
 """Settings by their names, as the command line is told of them; all validate a moving average of their weights."""
 FEW_WAYS = ["greedy", "32 samples at temperature 0.7, by agreement"]
