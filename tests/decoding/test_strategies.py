@@ -36,7 +36,7 @@ def test_a_low_temperature_is_greedy():
     ("number", "kept"), [(1, [1]), (2, [1, 3]), (3, [1, 2, 3]), (4, [0, 1, 2, 3]), (9, [0, 1, 2, 3])]
 )
 def test_the_likeliest(number, kept):
-    assert np.flatnonzero(ops.convert_to_numpy(the_likeliest(P, number))[0]).tolist() == kept
+    assert np.flatnonzero(ops.convert_to_numpy(the_likeliest(ops.convert_to_tensor(P), number))[0]).tolist() == kept
 
 
 @pytest.mark.parametrize(
