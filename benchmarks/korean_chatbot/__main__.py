@@ -19,13 +19,13 @@ from benchmarks.korean_chatbot import baselines, report, systems
 from benchmarks.korean_chatbot.exam import Exam, WorkFolder
 from benchmarks.korean_chatbot.options import make_parser, settings_file
 from benchmarks.korean_chatbot.scoring import scored
+from benchmarks.korean_chatbot.ways import RETRIEVAL
 from benchmarks.programs import Failed
 from benchmarks.results import write_atomically
 from keras_transformer import PRESETS
 
 NAME = "korean_chatbot"
 DOCUMENT = pathlib.Path(__file__).parents[1] / "KOREAN_CHATBOT.md"
-RETRIEVAL = "the nearest question's answer, by TF-IDF and memory"
 CHOSEN = {
     "likeliest": ["greedy"],
     "regularised": ["greedy", RETRIEVAL],

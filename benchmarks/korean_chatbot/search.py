@@ -2,7 +2,7 @@
 
     python -m benchmarks.korean_chatbot.search ChatbotData.csv [--only NAME …]
 
-Each of the settings is trained with one seed and answers in two ways, those that did best of them in all: with beams of
+Each of the settings is trained with one seed and answers in a few ways, those learned by heart in all: with beams of
 several length penalties, by choosing among several answers, and as the nearest training question is answered. The test
 part is never read. Runs and answers are kept as `benchmarks.korean_chatbot` keeps them, and in the same folder.
 """
@@ -19,7 +19,7 @@ from benchmarks.korean_chatbot.exam import Exam, WorkFolder
 from benchmarks.korean_chatbot.options import make_parser, settings_file
 from benchmarks.korean_chatbot.report import with_bounds
 from benchmarks.korean_chatbot.scoring import BITS, scored
-from benchmarks.korean_chatbot.ways import WAYS
+from benchmarks.korean_chatbot.ways import RETRIEVAL, WAYS
 from benchmarks.programs import Failed
 from benchmarks.results import table, write_atomically
 
@@ -41,7 +41,7 @@ CANDIDATES = {
     "by heart": ("--config", settings_file("by heart")),
 }
 """Settings by their names, as the command line is told of them; all validate a moving average of their weights."""
-FEW_WAYS = ["greedy", "32 samples at temperature 0.7, by agreement"]
+FEW_WAYS = ["greedy", "32 samples at temperature 0.7, by agreement", RETRIEVAL]
 IN_ALL_WAYS = "by heart"  # The settings that are asked in all ways; the others are in a few.
 SCORES = {BITS: "{:.3f}", "chrf": "{:.2f}", "exact_match": "{:.1%}", "copied": "{:.0%}"}
 HEADER = ["", "bits per character", "chrF", "exact match", "copied", "length"]

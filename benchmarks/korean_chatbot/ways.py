@@ -43,6 +43,7 @@ class Way:
 
 SAMPLES = Sampling(seed=0)
 CAUTIOUS = Sampling(temperature=0.7, seed=0)
+RETRIEVAL = "the nearest question's answer, by TF-IDF and memory"
 WAYS = {
     "greedy": Way(Greedy()),
     "beam 4, length penalty 0": Way(Beam(4, 0.0)),
@@ -59,7 +60,7 @@ WAYS = {
     "32 samples at temperature 0.7 and neighbours' answers, by agreement": Way(
         CAUTIOUS, 32, reranking.among_neighbours, "neighbours"
     ),
-    "the nearest question's answer, by TF-IDF and memory": Way(None, 0, reranking.nearest, "memory"),
+    RETRIEVAL: Way(None, 0, reranking.nearest, "memory"),
 }
 """The ways by their names."""
 

@@ -24,4 +24,5 @@ def test_those_beside_it_do_not_matter(bot, monkeypatch):
     together = memory.mean_memories(bot, many)
     monkeypatch.setattr(memory, "BATCH", 1)
     assert memory.mean_memories(bot, many) == pytest.approx(together, abs=1e-5)
-    assert memory.mean_memories(bot, ["hello"])[0] == pytest.approx(together[0], abs=1e-5)
+    for text, expected in zip(many, together, strict=True):
+        assert memory.mean_memories(bot, [text])[0] == pytest.approx(expected, abs=1e-5)
