@@ -22,10 +22,11 @@ class TokenEmbedding(keras.layers.Layer):
 
     def build(self, input_shape):
         # Unit variance after the multiplication, the scale of the positional encoding beside it.
+        self.table_initializer = keras.initializers.RandomNormal(stddev=self.d_model**-0.5)
         self.table = self.add_weight(
             name="table",
             shape=(self.vocab_size, self.d_model),
-            initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
+            initializer=self.table_initializer,
             autocast=False,  # Casting the rows looked up is less work than casting the table.
         )
 

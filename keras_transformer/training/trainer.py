@@ -36,6 +36,7 @@ from keras_transformer.training.going_on import check_corpus, check_settings
 from keras_transformer.training.layout import check_split
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.new_weights import draw_alike
 from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.precision import choose_precision, precision
 from keras_transformer.training.schedule import make_schedule
@@ -234,6 +235,7 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     keras.utils.set_random_seed(config.seed)
     with precision(precision_name):
         model = packed(run.build_model())
+    draw_alike(model)
     optimizer = make_optimizer(config, steps_per_epoch)
     optimizer.build(model.trainable_variables)
     loss = TokenLoss(tokens_per_batch, config.label_smoothing)
