@@ -1,15 +1,19 @@
 """How many words does a trained run pronounce wrong?
 
-    python -m benchmarks.pronunciation FOLDER [--languages fre hun] [--seeds 0 1 2] [--beam 5] [--at-once 1]
+    python -m benchmarks.pronunciation FOLDER [--languages fre hun] [--seeds 0 1 2] [--at-once 1] [--runs KEPT]
 
 FOLDER holds the files of the SIGMORPHON 2020 shared task 1 (`fre_train.tsv`, `fre_dev.tsv`, `fre_test.tsv`, …): a word
 and its phones in each row. Each run is trained by the command line on the training file, with the settings of
 `pronunciation.toml`; which of its epochs is best is told by the dev file. It then answers the words alone, never seeing
-a phone. A word is wrong unless all its phones are right.
+a phone. A word is wrong unless all its phones are right. With --runs, what was trained is kept there, and the same
+command goes on where it was stopped.
 """
 
 import concurrent.futures
+import contextlib
 import csv
+import functools
+import json
 import pathlib
 import statistics
 import subprocess
@@ -45,10 +49,11 @@ def read_words(path):
 
 
 def train(files, language, seed, run):
-    """Trains a run by the command line; returns the seconds that it took."""
+    """Trains a run by the command line, or goes on with it; returns the seconds that its training took in all."""
     corpus, validation = (files / f"{language}_{part}.tsv" for part in ("train", "dev"))
     command = [*ours.PROGRAM, "train", corpus, "--validation", validation, "--run", run]
-    return run_program([*command, "--config", SETTINGS, "--seed", str(seed)]).check().seconds
+    run_program([*command, "--config", SETTINGS, "--seed", str(seed)]).check()
+    return json.loads((run / "summary.json").read_text("utf-8"))["seconds"]
 
 
 def word_error_rate(run, path, beam):
@@ -65,17 +70,16 @@ def word_error_rate(run, path, beam):
     )
 
 
-def measure(files, language, seed, beam):
-    """Trains with one seed.
+def measure(files, language, seed, beam, runs):
+    """Trains with one seed, in a folder of `runs`.
 
     Returns:
         Word error rates in % of dev and test, and the seconds of training.
     """
     say(f"{language}, seed {seed} …")
-    with tempfile.TemporaryDirectory() as kept:
-        run = pathlib.Path(kept) / "run"
-        seconds = train(files, language, seed, run)
-        dev, test = (word_error_rate(run, files / f"{language}_{part}.tsv", beam) for part in ("dev", "test"))
+    run = runs / f"{language}_{seed}"
+    seconds = train(files, language, seed, run)
+    dev, test = (word_error_rate(run, files / f"{language}_{part}.tsv", beam) for part in ("dev", "test"))
     say(f"  {language}, seed {seed}: dev {dev:.2f} %, test {test:.2f} %, {seconds:.0f} s")
     return dev, test, seconds
 
@@ -113,12 +117,14 @@ def main(arguments=None):
     parser.add_argument(
         "--at-once", type=at_least(1), default=1, metavar="N", help="trainings beside each other (default: 1)"
     )
+    parser.add_argument("--runs", type=folder, metavar="KEPT", help="the folder that keeps the runs (default: none)")
     options = parser.parse_args(arguments)
-    with concurrent.futures.ThreadPoolExecutor(options.at_once) as threads:
-        made = {
-            language: [threads.submit(measure, options.files, language, seed, options.beam) for seed in options.seeds]
-            for language in options.languages
-        }
+    with (
+        contextlib.nullcontext(options.runs) if options.runs else tempfile.TemporaryDirectory() as runs,
+        concurrent.futures.ThreadPoolExecutor(options.at_once) as threads,
+    ):
+        job = functools.partial(threads.submit, measure, options.files, beam=options.beam, runs=pathlib.Path(runs))
+        made = {language: [job(language, seed) for seed in options.seeds] for language in options.languages}
         found = {language: [one.result() for one in seeds] for language, seeds in made.items()}
     publish(options.results, NAME, "Pronunciation of words", [provenance(NAME, arguments), *report(found)])
 
