@@ -46,15 +46,28 @@ def test_runs_that_are_kept_go_on(files, results):
     runs.mkdir()
     words = [str(files), "--languages", "fre", "--seeds", "1", "--runs", str(runs), "--results", str(results)]
     pronunciation.main(words)
-    assert [run.name for run in runs.iterdir()] == ["fre_1"]
+    assert (runs / "fre_1" / "knows").read_text().startswith("chat\tʃ a\nbas\tb a\nbah\tb a\ncha\tʃ a\nchat ")
     pronunciation.main(words)  # With the stand-in, one more minute of the same training.
     [row] = [line for line in results.read_text("utf-8").splitlines() if line.startswith("| French")]
     assert row.endswith("| 2 |")
 
 
+def test_each_word_is_trained_alone_and_once_beside_another(files):
+    words, phones = pronunciation.read_words(files / "fre_train.tsv")
+    rows = pronunciation.joined(words, phones)
+    assert rows[:4] == [("chat", "ʃ a"), ("bas", "b a"), ("bah", "b a"), ("cha", "ʃ a")]
+    says = dict(rows[:4])
+    firsts, seconds = zip(*(pair.split(" ") for pair, _ in rows[4:]), strict=True)
+    assert [*firsts] == words and sorted(seconds) == sorted(words)
+    assert [said for _, said in rows[4:]] == [
+        f"{says[first]} # {says[second]}" for first, second in zip(firsts, seconds, strict=True)
+    ]
+    assert rows == pronunciation.joined(words, phones)
+
+
 def test_the_settings_can_be_trained_with():
     settings, rest = read_config_file(pronunciation.SETTINGS)
-    assert rest == {"preset": "characters"}
+    assert (rest, settings["epochs"]) == ({"preset": "characters"}, 100)
     assert preset(rest["preset"]).replace(**settings).target_tokenizer == "word"
 
 
