@@ -64,6 +64,7 @@ def test_a_batch_that_cannot_be_shared_out_is_refused(results):
 
 def test_every_count_is_measured_in_every_round(results, monkeypatch):
     monkeypatch.setattr(scaling, "run_together", lambda *_: {"step": 0.5, "exchange": 0.125, "sent": 0, "size": 4})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     scaling.main(["--processes", "2", "--rounds", "3", "--results", str(results)])
     text = results.read_text("utf-8")
     assert "| 1 | 1 | 500 (500–500) | " in text and "| 2 | 2 | 500 (500–500) | 125 (125–125) | " in text
