@@ -169,6 +169,10 @@ class Fallback:
         """What is said: the answer, or the text if it is refused."""
         return self.text if self.refuses(score, pieces) else answer
 
+    def said(self, answer, pieces):
+        """What is said for an `Answer`: it, or the text if it was generated and is refused."""
+        return self.instead_of(answer.text, answer.score, pieces) if answer.composed else answer.text
+
     def to_dict(self):
         """What an export says of it."""
         names = "text", "refusals", "least_score", "most_pieces"

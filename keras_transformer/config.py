@@ -43,11 +43,23 @@ class Config:
     tie_embeddings: bool = setting(
         False, "one matrix for the embeddings of questions and answers and the output projection (section 3.4)"
     )
+    norm_first: bool = setting(
+        False, "normalize the input of each sublayer instead of its output (pre-norm, Xiong et al. 2020), with a final "
+        "norm after encoder and decoder; deep models train more stably; the paper has post-norm (section 3.1)"
+    )  # fmt: skip
     dropout: float = setting(0.1, "rate of residual and embedding dropout (P_drop, section 5.4)", 0, below=1)
     label_smoothing: float = setting(
         0.0, "share of each training target spread evenly over the vocabulary (ε_ls, section 5.4; the paper: 0.1); "
         "the metrics stay those without it", 0, below=1,
     )  # fmt: skip
+    hold_out: bool = setting(
+        True,
+        "keep 5 % of the questions for validation and 5 % for a test; without, a corpus that has no validation of its "
+        "own is trained on whole, and validation repeats it: for a FAQ that is to be known by heart",
+    )
+    augment: int = setting(
+        0, "noisy copies of each training pair: spaces left out, other marks and endings, a letter wrong", 0
+    )
     batch_size: int = setting(64, "pairs in a batch", 1)
     batch_tokens: int = setting(
         0, "tokens in a batch, questions and answers together, about (section 5.1); replaces batch_size; 0 for off", 0

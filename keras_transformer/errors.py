@@ -18,6 +18,10 @@ class InputError(ValueError):
     """
 
 
+class CorpusTooSmall(InputError):
+    """The split of a corpus leaves no pair to train or to validate with."""
+
+
 class DiskFull(OSError):
     """There is no room for a file of the run; what was saved before is intact.
 
@@ -38,7 +42,7 @@ class RunLocked(InputError):
 
 
 class TrainingDiverged(RuntimeError):
-    """The loss is no longer a finite number."""
+    """Training diverged again and again, although it was restarted with lower learning rates."""
 
 
 class ProcessLost(RuntimeError):

@@ -3,15 +3,17 @@
 import contextlib
 import os
 import pathlib
+import time
 import warnings
 
 from keras_transformer.errors import InputError, RunLocked
 
 LOCK = "lock"
+RETRY = 0.02  # Seconds between two attempts to lock.
 
 
 @contextlib.contextmanager
-def locked(folder):
+def locked(folder, wait=0.0):
     """Keeps other trainings out of a run folder for the length of a block.
 
     The operating system holds the lock and lifts it when its process ends, however that ends; so the file that stays
@@ -19,6 +21,7 @@ def locked(folder):
 
     Args:
         folder: An existing folder.
+        wait: Seconds to wait for whoever holds it.
 
     Raises:
         RunLocked: If another training holds it.
@@ -31,7 +34,7 @@ def locked(folder):
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from error
     with file:
         try:
-            lock_to_the_end(file)
+            lock_within(wait, file)
         except (BlockingIOError, PermissionError) as error:
             raise RunLocked(
                 f"{folder}: another training{holder(file)} is writing to it; wait for it, or name another run folder"
@@ -42,6 +45,18 @@ def locked(folder):
             file.truncate(0)
             file.write(str(os.getpid()).encode("ascii"))
         yield
+
+
+def lock_within(wait, file):
+    """Locks an open file until it is closed; raises one of `OSError`'s kinds if others hold it for so many seconds."""
+    latest = time.monotonic() + wait
+    while True:
+        try:
+            return lock_to_the_end(file)
+        except (BlockingIOError, PermissionError):
+            if time.monotonic() >= latest:
+                raise
+            time.sleep(RETRY)
 
 
 def lock_to_the_end(file):

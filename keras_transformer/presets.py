@@ -13,7 +13,7 @@ PRESETS = {
         dff=512, tie_embeddings=True, dropout=0.3, label_smoothing=0.1, batch_size=128, schedule="cosine",
         warmup_steps=500, clip_norm=1.0, epochs=180, patience=0, monitor="val_accuracy",
     ),
-    "tutorial": Config(epochs=50, patience=5, warmup_steps=4000),
+    "tutorial": Config(epochs=50, patience=0, monitor="accuracy", warmup_steps=4000),
     "small": Config(),
     "base": Config(
         vocab_size=37000, num_layers=6, d_model=512, num_heads=8, dff=2048, tie_embeddings=True, label_smoothing=0.1,
@@ -25,7 +25,7 @@ PRESETS = {
     ),
 }  # fmt: skip
 """The demonstration corpus; some thousand words that become others, letter by letter, such as their pronunciation; the
-tutorial; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""
+tutorial, which has no early stopping; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""
 
 
 def preset(name):
@@ -45,7 +45,8 @@ def count_parameters(config):
     decoder_layer = 2 * attention + feed_forward + 3 * norm
     table, shared = vocab_size * d_model, config.target_tokenizer == SHARED
     tables = (table if shared else 2 * table) if config.tie_embeddings else 3 * table + vocab_size  # Section 3.4.
-    return config.num_layers * (encoder_layer + decoder_layer) + tables
+    final_norms = 2 * norm if config.norm_first else 0
+    return config.num_layers * (encoder_layer + decoder_layer) + final_norms + tables
 
 
 def training_bytes(config):

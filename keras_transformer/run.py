@@ -7,6 +7,9 @@
     weights.safetensors      the best weights so far
     weights-epoch-0007.…     those of the last epochs, where `keep_epochs` asks for them
     checkpoint.safetensors   the state at which training goes on
+    datastore.…              the exchanges that it was trained on (`chat.datastore`)
+    answering.json           how it answers (`chat.answering`)
+    corrections.jsonl        what it was taught and made to forget since
     confidence.json          what `calibrate` found, to know when not to answer
     metrics.csv              a row per epoch
     summary.json             how training ended; there only when it has
@@ -254,7 +257,13 @@ class Run:
 def build_model(config, vocab_size, target_vocab_size=None):
     """A model of a `Config`'s sizes with new weights, for as many token ids; the answers' own, if they have them."""
     sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
-    return transformer(vocab_size, *sizes, target_vocab_size=target_vocab_size, tie_embeddings=config.tie_embeddings)
+    return transformer(
+        vocab_size,
+        *sizes,
+        target_vocab_size=target_vocab_size,
+        tie_embeddings=config.tie_embeddings,
+        norm_first=config.norm_first,
+    )
 
 
 def write_about(path, about):

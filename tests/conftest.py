@@ -41,8 +41,9 @@ def small_pairs():
 
 @pytest.fixture(scope="session")
 def small_run(small_pairs, tmp_path_factory):
-    """A run folder trained, for seconds, to know eight answers by heart."""
+    """A run folder trained, for seconds, to know eight answers by heart, which it generates."""
     from keras_transformer import Config, train
+    from keras_transformer.chat.answering import Answering
 
     config = Config(
         vocab_size=420, num_layers=1, d_model=32, num_heads=2, dff=64, dropout=0.0, batch_size=16, epochs=40,
@@ -50,6 +51,7 @@ def small_run(small_pairs, tmp_path_factory):
     )  # fmt: skip
     run_dir = tmp_path_factory.mktemp("small") / "run"
     train(small_pairs, run_dir, config)
+    Answering().save(run_dir)  # Its training finds both ways as good, and would retrieve.
     return run_dir
 
 

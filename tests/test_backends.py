@@ -51,6 +51,7 @@ def train_on(backend, corpus, run, *more):
     environment = {**os.environ, "KERAS_BACKEND": backend, "JAX_PLATFORMS": "cpu"}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
     command = [sys.executable, "-m", "keras_transformer", "train", "pairs.csv", "--run", run, *options, *more]
+    command += ["--preset", "small"]
     process = subprocess.run(command, cwd=corpus, env=environment, capture_output=True, check=False)
     assert process.returncode == 0, process.stderr.decode()[-3000:]
     metrics = pd.read_csv(corpus / run / "metrics.csv")

@@ -1,9 +1,11 @@
+import shutil
 import threading
 
 import numpy as np
 import pytest
 
 from keras_transformer import Beam, Chatbot, InputError, Sampling, Tokenizer
+from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import beam, search
 from keras_transformer.decoding.generate import _programs
 
@@ -64,12 +66,12 @@ def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
     assert len(ids) > 7
 
     def begin(model, inputs, task):
-        state = {"ids": np.zeros((1, bot.max_length), int), "ended": np.array([False])}
+        state = {"ids": np.zeros((1, bot.max_length), int), "ended": np.array([False]), "scores": [0.0]}
 
         def advance(state, tokens):
             made = np.zeros((1, bot.max_length), int)
             made[0, :tokens] = [*ids, bot.tokenizer.end_id][:tokens]
-            return {"ids": made, "ended": np.array([tokens > len(ids)])}
+            return {"ids": made, "ended": np.array([tokens > len(ids)]), "scores": [0.0]}
 
         return state, advance
 
@@ -130,11 +132,11 @@ def test_a_stream_never_shows_a_syllable_before_its_last_letter(bot, monkeypatch
     ids = [*letters.encode("하한 하"), letters.end_id]
 
     def begin(model, inputs, task):
-        return {"ids": np.zeros((1, len(ids)), int), "ended": [False]}, advance
+        return {"ids": np.zeros((1, len(ids)), int), "ended": [False], "scores": [0.0]}, advance
 
     def advance(state, tokens):
         state["ids"][0, :tokens] = ids[:tokens]
-        return {"ids": state["ids"], "ended": [tokens == len(ids)]}
+        return {"ids": state["ids"], "ended": [tokens == len(ids)], "scores": [0.0]}
 
     monkeypatch.setattr("keras_transformer.chatbot.begin", begin)
     monkeypatch.setattr("keras_transformer.chatbot.SECONDS_A_PIECE", 0)
@@ -146,3 +148,68 @@ def test_lines_of_a_question_are_turns(bot):
     assert Chatbot(bot.model, tokenizer, 9, turns=2).ids_of(["c\na\nb", "a", " \n"]) == [
         [2, *tokenizer.encode("a"), 4, *tokenizer.encode("b"), 3], [2, *tokenizer.encode("a"), 3], [],
     ]  # fmt: skip
+
+
+@pytest.fixture
+def taught(small_run, tmp_path):
+    """A chatbot of its own, which may be taught."""
+    shutil.copytree(small_run, tmp_path / "run")
+    return Chatbot.load(tmp_path / "run")
+
+
+def test_each_way_of_answering(taught):
+    [generated], [found] = (taught.answers(["hello"], answer_by=way) for way in ("generate", "retrieve"))
+    assert (generated.text, generated.answered_by, found.text, found.answered_by) == (
+        "Hi there!", "generate", "Hi there!", "retrieve",
+    )  # fmt: skip
+    assert generated.score < 0
+    assert found.score is None
+    assert found.sources[0].exchange.question.startswith("hello")
+    assert len(generated.sources) == len(found.sources) == 3
+    taught.answering = Answering("hybrid", 0.5)
+    near, far = taught.answers(["hello", "완전히 다른 말"])
+    assert (near.answered_by, far.answered_by) == ("retrieve", "generate")
+    assert taught.answers(["hello"], Sampling(seed=1))[0].composed
+
+
+def test_the_answer_at_the_end_of_a_stream(taught):
+    def ended(*arguments, **how):
+        answer = yield from taught.stream(*arguments, **how)
+        yield answer
+
+    for how in ({}, {"answer_by": "retrieve"}, {"strategy": Beam(2)}):
+        *pieces, answer = ended("hello", **how)
+        [expected] = taught.answers(["hello"], **how)
+        assert ("".join(pieces), answer.text, answer.sources) == ("Hi there!", "Hi there!", expected.sources)
+        assert (answer.score, answer.answered_by) == (pytest.approx(expected.score, abs=1e-3), expected.answered_by)
+    assert list(ended(" ")) == [taught.answers([""])[0]]
+
+
+def test_what_was_taught_answers_in_every_way_and_is_forgotten_again(taught):
+    before = taught.answers(["hello", "hello!!", "잘 자"])
+    taught.datastore.teach("hello", "Howdy!")
+    for way in ("generate", "retrieve", None):
+        assert taught.reply("hello", answer_by=way) == "Howdy!"
+    assert list(taught.stream("hello")) == ["Howdy!"]
+    assert taught.n_best(["hello"], 1)[0][0][0] == "Hi there!"
+    taught.datastore.forget("hello")
+    assert taught.answers(["hello", "hello!!", "잘 자"]) == before
+
+
+def test_what_cannot_be_answered_so_is_refused(taught, bot):
+    with pytest.raises(InputError, match="answers by retrieve: leave out the decoding settings"):
+        taught.reply("hello", Beam(2), answer_by="retrieve")
+    with pytest.raises(InputError, match="no way of answering 'guess'"):
+        taught.reply("hello", answer_by="guess")
+    bare = Chatbot(bot.model, bot.tokenizer, bot.max_length)
+    assert bare.answers(["hello"])[0].sources == ()
+    with pytest.raises(InputError, match="no datastore to hybrid from"):
+        bare.reply("hello", answer_by="hybrid")
+
+
+def test_the_memories_of_questions_have_length_1_and_of_blank_ones_0(bot):
+    memories = bot.encode(["hello", "", "안녕하세요 " * 9, " "])
+    assert memories.shape == (4, 32)
+    np.testing.assert_allclose(np.linalg.norm(memories, axis=1), [1, 0, 1, 0], atol=1e-5)
+    np.testing.assert_allclose(bot.encode(["hello"])[0], memories[0], atol=1e-5)
+    assert bot.encode([]).shape == (0, 32)

@@ -11,6 +11,7 @@ from keras import ops
 
 from keras_transformer import accuracy, fusion, loss_function, scaled_dot_product_attention, transformer
 from keras_transformer.layers.dropout import Dropout
+from keras_transformer.layers.normalization import LayerNormalization
 from keras_transformer.layers.residual import AddAndNorm
 from keras_transformer.models.packed import packed
 from keras_transformer.training.averaging import AveragingAdam
@@ -45,11 +46,25 @@ def assert_equal(eager, compiled):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
-def test_add_and_norm():
-    layer = AddAndNorm(dropout=0.0)
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_add_and_norm(norm_first):
+    layer = AddAndNorm(dropout=0.0, norm_first=norm_first)
     layer.build(X.shape, Y.shape)
     layer.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
     assert_equal(*with_gradients(lambda x, y: layer(x, y, training=True), [X, Y]))
+
+
+def test_a_norm_by_itself():
+    layer = LayerNormalization()
+    layer.build(X.shape)
+    layer.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
+    assert_equal(*with_gradients(lambda x: layer(x, training=True), [X]))
+
+
+def test_pre_norm_drops_and_adds_in_one_program():
+    layer = AddAndNorm(dropout=0.5, norm_first=True)
+    layer.build(X.shape, Y.shape)
+    assert len(programs_of(lambda x: layer(layer.sublayer_input(x, training=True), x, training=True), X.shape)) == 2
 
 
 def test_the_gains_get_their_gradients():
@@ -119,8 +134,8 @@ def double(x):
     return x * 2
 
 
-def programs_of(function):
-    graph = tf.function(function).get_concrete_function(tf.TensorSpec((2, 3))).graph
+def programs_of(function, shape=(2, 3)):
+    graph = tf.function(function).get_concrete_function(tf.TensorSpec(shape)).graph
     return [op for op in graph.get_operations() if "PartitionedCall" in op.type]
 
 
@@ -143,8 +158,9 @@ def test_a_loss_after_a_measure_has_its_gradient():
     np.testing.assert_array_equal(tf.function(gradient)(tf.zeros((2, 3))), np.full((2, 3), 2))
 
 
-def test_no_program_is_run_twice_at_a_time():
-    model = packed(transformer(20, 3, 16, 8, 2, 0.1))
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_no_program_is_run_twice_at_a_time(norm_first):
+    model = packed(transformer(20, 3, 16, 8, 2, 0.1, norm_first=norm_first))
     model.compile(AveragingAdam(), TokenLoss(8), metrics=[TokenAccuracy(), Perplexity()])
     ids = RANDOM.integers(4, 20, (2, 8))  # Questions and answers of the same shape share their programs.
     rows = {name: np.ones_like(ids) for name in ("inputs", "segments", "dec_inputs", "dec_segments")}

@@ -23,7 +23,13 @@ def test_an_unknown_preset_names_those_there_are():
 
 
 def test_small_has_the_tutorials_sizes_and_trains_shorter():
-    assert preset("small") == preset("tutorial").replace(epochs=30, patience=3, warmup_steps=500)
+    stops_early = {"epochs": 30, "patience": 3, "monitor": "val_bits_per_char", "warmup_steps": 500}
+    assert preset("small") == preset("tutorial").replace(**stops_early)
+
+
+def test_tutorial_trains_all_its_epochs_and_keeps_the_weights_that_fit_its_pairs_best():
+    tutorial = preset("tutorial")
+    assert (tutorial.epochs, tutorial.patience, tutorial.monitor) == (50, 0, "accuracy")
 
 
 @pytest.mark.parametrize(("name", "millions"), [("base", 65), ("big", 213)])
@@ -38,6 +44,8 @@ def test_parameters_are_counted_as_keras_counts_them(sizes, tied):
     model = transformer(vocab_size, num_layers, dff, d_model, num_heads, 0.1, tie_embeddings=tied)
     config = Config(vocab_size, num_layers, d_model, num_heads, dff, tied)
     assert count_parameters(config) == model.count_params()
+    pre_norm = transformer(*sizes[:2], dff, d_model, num_heads, 0.1, tie_embeddings=tied, norm_first=True)
+    assert count_parameters(config.replace(norm_first=True)) == pre_norm.count_params()
     own = transformer(*sizes[:2], dff, d_model, num_heads, 0.1, target_vocab_size=vocab_size, tie_embeddings=tied)
     assert count_parameters(config.replace(target_tokenizer="word")) == own.count_params()
 

@@ -53,7 +53,7 @@ def read_questions(options, run):
     from keras_transformer.evaluation.calibrate import different
 
     corpus = corpus_of(options, run)
-    parts = (part["validation"] for part in corpus.parts(run.config.turns) if "validation" in part)
+    parts = (part["validation"] for part in corpus.parts(run.config.turns, run.config.hold_out) if "validation" in part)
     questions = different(question for part in parts for question in part["question"])
     if not questions:
         raise InputError(f"{' '.join(corpus.source['corpus'])}: its validation part holds no question")

@@ -9,16 +9,18 @@ import warnings
 from functools import partial
 
 from keras_transformer import __version__
+from keras_transformer.apps.answer_by import add_answer_by_option, add_cite_option, check_answer_by, source_lines
 from keras_transformer.apps.attention import add_attention
 from keras_transformer.apps.calibrate import add_calibrate
 from keras_transformer.apps.command import add_command, check_backend, check_utf8, examples_of
 from keras_transformer.apps.compare import add_compare
+from keras_transformer.apps.corrections import add_forget, add_teach
 from keras_transformer.apps.data import add_data
 from keras_transformer.apps.evaluate import add_evaluate
 from keras_transformer.apps.export import add_export
 from keras_transformer.apps.fallback import add_fallback_options, fallback_asked
 from keras_transformer.apps.info import add_info
-from keras_transformer.apps.options import DEFAULT_PRESET, add_train_options, complete, given_settings, ray_settings
+from keras_transformer.apps.options import add_train_options, complete, given_settings, ray_settings
 from keras_transformer.apps.plot import add_plot
 from keras_transformer.apps.report import add_report
 from keras_transformer.apps.serve import add_serve
@@ -29,6 +31,7 @@ from keras_transformer.apps.strategy import (
     in_words,
     strategy_settings,
 )
+from keras_transformer.apps.test import add_test
 from keras_transformer.errors import InputError, ProcessLost, TrainingDiverged, WorkersLost
 from keras_transformer.presets import preset
 from keras_transformer.quiet import import_tensorflow_quietly
@@ -76,6 +79,8 @@ def parser():
     add_train(commands)
     add_chat(commands)
     add_answer(commands)
+    add_teach(commands)
+    add_forget(commands)
     add_tokenize(commands)
     add_attention(commands)
     add_average(commands)
@@ -84,6 +89,7 @@ def parser():
     add_report(commands)
     add_calibrate(commands)
     add_export(commands)
+    add_test(commands)
     add_serve(commands)
     add_info(commands)
     add_presets(commands)
@@ -108,6 +114,8 @@ def add_chat(commands):
         "keras-transformer chat runs/first --beam 4",
     )  # fmt: skip
     chat.add_argument("run", metavar="RUN", help="folder of the run")
+    add_answer_by_option(chat)
+    add_cite_option(chat)
     add_strategy_options(chat)
     add_fallback_options(chat)
 
@@ -119,7 +127,11 @@ def add_answer(commands):
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
     answer.add_argument("run", metavar="RUN", help="folder of the run")
-    answer.add_argument("--json", action="store_true", help="a JSON object a line, with the log-probabilities")
+    answer.add_argument(
+        "--json", action="store_true", help="a JSON object a line, with the log-probabilities and the sources"
+    )
+    add_answer_by_option(answer)
+    add_cite_option(answer)
     add_strategy_options(answer)
     add_fallback_options(answer)
 
@@ -172,29 +184,19 @@ def run_train(options):
     from keras_transformer.training.trainer import train
 
     join_cluster(options.coordinator, options.processes, options.process)
-    config = base_config(options).replace(**given_settings(options))
+    config = preset(options.preset) if options.preset else None  # None for the run's, or the recommended one.
     corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
     files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
     devices = {"devices": options.devices, "model_devices": options.model_devices}
     trained = partial(train_on_ray, **ray) if ray else partial(train, **devices)
+    settings = given_settings(options)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            summary = trained(corpus, options.run, config, options.from_run, **files)
+            summary = trained(corpus, options.run, config, options.from_run, **files, settings=settings)
     except (TrainingDiverged, ProcessLost, WorkersLost) as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
         return leave(FAILED) if isinstance(error, ProcessLost) else FAILED
     return 0 if summary["finished"] else leave(INTERRUPTED)
-
-
-def base_config(options):
-    """The settings that those given change: of the preset named, or of the run to go on with, or to start from."""
-    from keras_transformer.run import Run
-
-    if options.preset:
-        return preset(options.preset)
-    if Run.exists(options.run):
-        return Run(options.run).config
-    return Run(options.from_run).config if options.from_run else preset(DEFAULT_PRESET)
 
 
 def run_chat(options):
@@ -204,6 +206,7 @@ def run_chat(options):
     from keras_transformer.apps.chat import answer_lines, talk
 
     fallback_asked(options, strategy_settings(options))  # What cannot be is said before anything is loaded.
+    check_answer_by(options, options.run)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
     else:
@@ -219,27 +222,34 @@ def run_answer(options):
 
     settings = strategy_settings(options)
     fallback = fallback_asked(options, settings)
+    check_answer_by(options, options.run)
     bot = Chatbot.load(options.run)
     questions = list(read_lines(sys.stdin))
-    found = bot.n_best(questions, answers_wanted(options), **settings)
+    if answers_wanted(options) > 1:
+        found = bot.candidates(questions, answers_wanted(options), **settings)
+    else:
+        answers = bot.answers(questions, fallback=fallback, answer_by=options.answer_by, **settings)
+        found = [[answer] for answer in answers]
     for question, pieces, answers in zip(questions, bot.pieces(questions), found):
-        print_answers(question, pieces, answers, options, fallback)
+        print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
     sys.stdout.flush()
     return 0
 
 
-def print_answers(question, pieces, answers, options, fallback):
-    """Prints the answers to a question, or the fallback: one JSON object, or a line each."""
-    said = [fallback.instead_of(*one, pieces) if fallback else one[0] for one in answers]
+def print_answers(question, pieces, answers, options, fallback, has_datastore):
+    """Prints the answers to a question, or the fallback: one JSON object, or a line each and what is behind it."""
+    said = [fallback.said(one, pieces) if fallback else one.text for one in answers]
     if not options.json:
-        for text, (_, score) in zip(said, answers):
-            print(in_words(text, score, options))
+        for text, answer in zip(said, answers):
+            print(in_words(text, answer.score, options))
+            if options.cite and question.strip():
+                print(*source_lines(answer, has_datastore), sep="\n")
         return
-    found = [{"answer": text, "score": round(score, 4)} for text, (_, score) in zip(said, answers)]
-    if fallback:
-        [[(_, score)], [one]] = answers, found
-        one["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
-        one["refused"] = bool(fallback.refuses(score, pieces))
+    found = [{**answer.to_dict(), "answer": text} for text, answer in zip(said, answers)]
+    if fallback and answers[0].composed:
+        [answer], [one] = answers, found
+        one["confidence"] = round(float(fallback.confidence.of(answer.score, pieces)), 4)
+        one["refused"] = bool(fallback.refuses(answer.score, pieces))
     print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
 
 

@@ -5,6 +5,7 @@ import shutil
 import string
 import sys
 
+from keras_transformer.apps.answer_by import GENERATE, check_answer_by
 from keras_transformer.apps.columns import pad, table, wrap
 from keras_transformer.apps.command import add_command
 from keras_transformer.apps.part import add_part_options, check_part_options, read_part
@@ -45,6 +46,8 @@ def run_compare(options):
     from keras_transformer.run import Run
 
     settings, runs = strategy_settings(options), [Run(path) for path in options.runs]
+    check_answer_by(options, *options.runs)
+    settings["answer_by"] = options.answer_by
     if not options.corpus:
         check_own_corpus(runs)
     part = read_part(options, runs[0])
@@ -86,7 +89,8 @@ def warn_of_unknown(run):
 def in_lines(found, split, columns):
     """The lines for people: which run has which letter, scores, differences, questions with all answers."""
     for letter, run in zip(LETTERS, found["runs"]):
-        yield f"{letter}  {run['run']}"
+        way = run.get("answer_by", GENERATE)
+        yield f"{letter}  {run['run']}" + ("" if way == GENERATE else f", answered by {way}")
     yield ""
     yield f"{split} part: {found['questions']:,} questions, {found['pairs']:,} answers to them"
     yield ""

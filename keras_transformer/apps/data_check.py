@@ -23,8 +23,9 @@ def add_check(data_commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     check.add_argument(
-        "corpus", metavar="FILE", nargs="+",
-        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each",
+        "corpus", metavar="CORPUS", nargs="+",
+        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each; a folder "
+        "of such files, or a name of `keras-transformer data list`, has a short report",
     )  # fmt: skip
     add_source_options(check)
     add_setting(check, "turns", FIELDS["turns"])
@@ -53,13 +54,15 @@ def tell(doing):
 def report_lines(report):
     """The report as lines for people; the verdict comes last, where a terminal shows it."""
     yield from files_lines(report)
-    if report.pairs:
+    if report.pairs and not report.files:
+        yield from sizes_lines(report)
+    elif report.pairs:
         yield from pairs_lines(report)
         yield from split_lines(report)
         yield from characters_lines(report)
         yield from lengths_lines(report)
-    if report.suggestion:
-        yield from suggestion_lines(report.suggestion)
+    if report.recommendation:
+        yield from recommendation_lines(report)
     yield from verdict_lines(report)
 
 
@@ -72,6 +75,13 @@ def files_lines(report):
         yield f"{file.path}: {file.size:,} bytes of {file.encoding}{mark}; line ends: {ends}{mixed}"
     if NOT_COMPOSED in report.faults:
         yield f"  {NOT_COMPOSED} in {report.faults[NOT_COMPOSED]}, which does no harm: training composes them"
+
+
+def sizes_lines(report):
+    """The sizes of the parts, where the files are not examined."""
+    yield f"{report.corpus}: {report.pairs:,} pairs"
+    held_out = report.recommendation.config.hold_out
+    yield from aligned([(name, f"{size:,}") for name, size in report.sizes.items() if held_out or name != "validation"])
 
 
 def pairs_lines(report):
@@ -93,7 +103,9 @@ def pairs_lines(report):
 
 
 def split_lines(report):
-    """The parts, and what of the held-out ones training knows."""
+    """The parts, and what of the held-out ones training knows; nothing if training holds nothing out."""
+    if not report.recommendation.config.hold_out:
+        return
     split = report.split
     table = [("split by question", "pairs", "asked alike in training", "answered the same in training")]
     table += [("training", f"{split.train:,}", "", "")]
@@ -125,13 +137,11 @@ def lengths_lines(report):
     table = [("length", "median", "95 %", "99 %", "longest", "row")]
     table += [length_cells("questions, characters", report.question_characters)]
     table += [length_cells("answers, characters", report.answer_characters)]
-    if report.suggestion:
-        table += [length_cells("questions, tokens", report.suggestion.tokens.questions)]
-        table += [length_cells("answers, tokens", report.suggestion.tokens.answers)]
+    table += [length_cells("questions, tokens", report.tokens.questions)]
+    table += [length_cells("answers, tokens", report.tokens.answers)]
     yield ""
     yield from aligned(table)
-    if report.suggestion:
-        yield from histogram_lines(report)
+    yield from histogram_lines(report)
 
 
 def length_cells(name, lengths):
@@ -142,7 +152,7 @@ def length_cells(name, lengths):
 
 def histogram_lines(report):
     """The lengths in tokens as bars."""
-    tokens = report.suggestion.tokens
+    tokens = report.tokens
     whole = tokens.pairs == report.pairs
     yield ""
     yield "Tokens, start and end included" + ("" if whole else f", of {tokens.pairs:,} pairs drawn at random")
@@ -154,12 +164,13 @@ def histogram_lines(report):
     yield from aligned(table, left=(2, 4))
 
 
-def suggestion_lines(suggestion):
-    """What to type, and why."""
+def recommendation_lines(report):
+    """What to type, what it does, and why."""
     yield ""
     yield "To train on it:"
-    yield f"  {suggestion.command}"
-    yield from (f"    {reason}" for reason in suggestion.reasons)
+    yield f"  {report.command}"
+    yield f"  {report.recommendation.line}"
+    yield from (f"    {reason}" for reason in report.recommendation.reasons[1:])
 
 
 def verdict_lines(report):
@@ -168,7 +179,7 @@ def verdict_lines(report):
         yield ""
         yield "Warnings:"
         yield from (f"  {number}. {warning}" for number, warning in enumerate(report.warnings, 1))
-    if report.files:
+    if report.files or report.pairs:
         yield ""
     count = f" ({len(report.warnings)})" if report.warnings else ""
     yield f"Verdict: {report.verdict}{count}" + (f": {report.unfit}" if report.unfit else "")

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from keras_transformer.apps.answer_by import GENERATE, check_answer_by
 from keras_transformer.apps.command import add_command
 from keras_transformer.apps.part import add_corpus, add_part_options, check_part_options, read_part
 from keras_transformer.apps.strategy import add_strategy_options, strategy_settings
@@ -34,14 +35,18 @@ def run_evaluate(options):
     from keras_transformer.run import Run
 
     settings = strategy_settings(options)
+    check_answer_by(options, options.run)
     part = read_part(options, Run(options.run))
     print(f"Evaluating on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
-    found = evaluate(options.run, part.pairs, training_answers=part.training_answers, **settings)
+    found = evaluate(
+        options.run, part.pairs, training_answers=part.training_answers, answer_by=options.answer_by, **settings
+    )
     if options.json:
         print(json.dumps(found, ensure_ascii=False))
         return 0
     print(
-        f"{options.run}, {options.split} part: {found['questions']:,} questions, {found['pairs']:,} answers to them\n"
+        f"{options.run}, {options.split} part: {found['questions']:,} questions, {found['pairs']:,} answers to them"
+        f"{'' if found['answer_by'] == GENERATE else ', answered by ' + found['answer_by']}\n"
     )
     print("\n".join(table(found)))
     return 0

@@ -29,15 +29,27 @@ def about_folder(path):
     """What is known of a run folder or an export, a dictionary; raises `InputError` if it is neither, or damaged."""
     from keras_transformer.export.folder import ABOUT, read_about
 
-    return read_about(path) if (path / ABOUT).is_file() else about_run(path)
+    if not (path / ABOUT).is_file():
+        return about_run(path)
+    about = read_about(path)
+    return {**about, **({"answering": about_run(path)["answering"]} if is_run_with_datastore(path, about) else {})}
+
+
+def is_run_with_datastore(path, about):
+    """Whether an export is a run folder that has a datastore."""
+    from keras_transformer.chat.datastore import Datastore
+
+    return about["kind"] == "run" and Datastore.exists(path)
 
 
 def about_run(path):
     """What is known of a run folder."""
+    from keras_transformer.chat.datastore import Datastore
     from keras_transformer.run import Run
 
     run = Run(path)
     config = run.config
+    answering = {"answering": about_answering(run)} if Datastore.exists(path) else {}
     corpus = {name: value for name, value in run.corpus.items() if name != "source"}
     vocabularies = {"questions": run.tokenizer.vocab_size, "answers": run.target_tokenizer.vocab_size}
     return {
@@ -45,8 +57,42 @@ def about_run(path):
         "run": {"id": run.id, "config": config.to_dict(), "training": run.summary()},
         "vocabulary": vocabularies,
         "corpus": corpus,
+        **answering,
         "files": {file.name: {"bytes": file.stat().st_size} for file in sorted(path.iterdir()) if file.is_file()},
     }
+
+
+def about_answering(run):
+    """How a run with a datastore answers, a dictionary."""
+    from keras_transformer.chat.answering import Answering
+    from keras_transformer.chat.datastore import CORRECTIONS, EXCHANGES, read_corrections, read_exchanges
+
+    answering, corrections = Answering.load(run.path), read_corrections(run.path / CORRECTIONS)
+    taught = sum("answer" in one for one in corrections)
+    return {
+        "by": answering.way,
+        "similarity": answering.similarity,
+        "chrf": answering.chrf,
+        "questions": answering.questions,
+        "exchanges": len(read_exchanges(run.path / EXCHANGES)),
+        "taught": taught,
+        "forgotten": len(corrections) - taught,
+    }
+
+
+def answering_line(answering):
+    """The same as a line."""
+    chrf = f" (chrF: {', '.join(f'{way} {value:.1f}' for way, value in answering['chrf'].items())})"
+    counts = "{exchanges:,} exchanges, {taught:,} taught, {forgotten:,} forgotten".format(**answering)
+    return f"by {answering['by']}{chrf if answering['chrf'] else ''}; {counts}"
+
+
+def generates_only(about):
+    """What is to be said of an export that generates its answers where its run does not; "" if nothing is."""
+    answers = about.get("answers")
+    if not answers or answers["run"] == answers["by"]:
+        return ""
+    return f"answers by generating only; the run itself answers by {answers['run']}"
 
 
 def in_lines(about):
@@ -61,6 +107,8 @@ def in_lines(about):
         "sizes": ", ".join(f"{name} {config[name]}" for name in sizes),
         "corpus": f"{corpus['name']}, {corpus['pairs']:,} pairs, licence {corpus.get('licence') or 'not known'}",
         "training": scores(training),
+        **({"answers": answering_line(about["answering"])} if "answering" in about else {}),
+        **({"answers": note.removeprefix("answers ")} if (note := generates_only(about)) else {}),
         **({"options": scores(options)} if "options" in about else {}),
         **({"fallback": scores(fallback)} if fallback else {}),
         **(

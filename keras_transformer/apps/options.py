@@ -7,7 +7,6 @@ from keras_transformer.config_file import read_config_file
 from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS
 
-DEFAULT_PRESET = "small"
 DEFAULT_ENCODING = "utf-8"
 DEFAULT_RETRIES = 3
 
@@ -54,7 +53,10 @@ def add_train_options(train):
     add_cluster_options(train)
     add_ray_options(train)
     settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
-    settings.add_argument("--preset", choices=PRESETS, help=f"settings to start from (default: {DEFAULT_PRESET})")
+    settings.add_argument(
+        "--preset", choices=PRESETS,
+        help="settings to start from (default: chosen for the corpus, as `keras-transformer data check` says)",
+    )  # fmt: skip
     for name, field in FIELDS.items():
         add_setting(settings, name, field)
 

@@ -2,12 +2,13 @@
 
 import typing
 
+from keras_transformer.apps.answer_by import add_answer_by_option
 from keras_transformer.apps.options import DEFAULT_ENCODING, add_source_options
 from keras_transformer.apps.strategy import OF_BEAMS, OF_SAMPLES, SETTINGS, check_strategy_options, given
 from keras_transformer.data.split import PARTS
 from keras_transformer.errors import InputError
 
-REPEATED = ("question", "answer", "encoding", "split", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)
+REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)
 
 
 class Part(typing.NamedTuple):
@@ -39,6 +40,7 @@ def add_part_options(command):
         "--split", default="test", metavar="|".join(PARTS), help="part of the corpus to ask (default: %(default)s)"
     )
     add_source_options(command)
+    add_answer_by_option(command)
 
 
 def check_part_options(options):
@@ -54,11 +56,13 @@ def read_part(options, run):
     """The `Part` that options ask for: of the corpus that they name, or else of the run's own."""
     import pandas
 
+    from keras_transformer.training.corrections import corrected
+
     corpus, turns = corpus_of(options, run), run.config.turns
     fingerprint, source = corpus.fingerprint(turns), corpus.source["corpus"]
     own = fingerprint == run.corpus["fingerprint"]
     asked, training_answers = [], set()
-    for parts in corpus.parts(turns):
+    for parts in corrected(corpus, own and run.corpus.get("corrections")).parts(turns, run.config.hold_out or not own):
         if options.split in parts:
             asked.append(parts[options.split])
         if own and "train" in parts:

@@ -5,6 +5,7 @@ import pathlib
 import shlex
 import sys
 
+from keras_transformer.apps.answer_by import check_answer_by
 from keras_transformer.apps.command import add_command
 from keras_transformer.apps.part import add_corpus, add_part_options, check_part_options, read_part, words_of
 from keras_transformer.apps.strategy import add_strategy_options, strategy_settings
@@ -42,12 +43,13 @@ def run_report(options):
 
     check_packages()
     settings, run = strategy_settings(options), Run(options.run)
+    check_answer_by(options, options.run)
     part = read_part(options, run)
     corpus = [os.path.basename(os.path.normpath(source)) for source in part.source]
     print(f"Evaluating on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
     page = report_html(
         run.path, part.pairs, training_answers=part.training_answers, corpus=" ".join(corpus), part=options.split,
-        commands=commands(run, corpus, options), **settings,
+        commands=commands(run, corpus, options), answer_by=options.answer_by, **settings,
     )  # fmt: skip
     write_atomically(path, page.encode("utf-8"))
     print(path)

@@ -100,14 +100,11 @@ def end_at_signals():
 
 def make_served(path):
     """What a server asks: the chatbot of a run folder, or an exported folder."""
-    from keras_transformer.chatbot import Chatbot
-    from keras_transformer.export.asked import Exported
-    from keras_transformer.export.folder import ABOUT, read_about
+    from keras_transformer.export.asked import Exported, open_bot
     from keras_transformer.serving.served import ServedExport, ServedRun
 
-    if (path / ABOUT).is_file() and read_about(path)["kind"] != "run":
-        return ServedExport(Exported(path))
-    return ServedRun(Chatbot.load(path))
+    bot = open_bot(path)
+    return ServedExport(bot) if isinstance(bot, Exported) else ServedRun(bot)
 
 
 def model_name(options):

@@ -38,7 +38,8 @@ def strategy_settings(options):
     """The settings of `generate` that parsed options ask for.
 
     Returns:
-        A dictionary of those given, with "strategy"; the number of answers is told by `answers_wanted`.
+        A dictionary of those given, with "strategy", which is None if no option says how answers are chosen; the number
+        of answers is told by `answers_wanted`.
 
     Raises:
         InputError: If one of them cannot be, or not together with the others.
@@ -76,7 +77,7 @@ def strategy_options_given(options):
 
 
 def make_strategy(options):
-    """The strategy that options ask for."""
+    """The strategy that options ask for; None if they say nothing of it."""
     from keras_transformer.decoding.beam import Beam
     from keras_transformer.decoding.strategies import Greedy, Sampling
 
@@ -84,7 +85,7 @@ def make_strategy(options):
         return Sampling(**given(options, OF_SAMPLES))
     if (num_beams := beams(options)) is not None:
         return Beam(num_beams, **given(options, OF_BEAMS))
-    return Greedy()
+    return Greedy() if strategy_options_given(options) else None
 
 
 def beams(options):

@@ -1,10 +1,11 @@
 """Question-answer pairs from files, as tables."""
 
+import os
 import warnings
 
 import pandas
 
-from keras_transformer.data.rows import MOST_NAMED, corpus_label, listing, read_rows
+from keras_transformer.data.rows import MOST_NAMED, corpus_label, corpus_paths, listing, read_rows
 from keras_transformer.errors import InputError
 
 CHUNK = 100_000  # Pairs of a file that are in memory at a time, where it is read in chunks.
@@ -37,24 +38,30 @@ def load_pairs(path, question=None, answer=None, encoding="utf-8", turns=1):
         InputError: If the file cannot be read, its columns cannot be told, or no row is usable.
     """
     pairs = pandas.concat(list(read_chunks(path, question, answer, encoding, turns)), ignore_index=True)
-    return pairs if (pairs["opening"] != pairs["question"]).any() else pairs.drop(columns="opening")
+    conversations = (pairs["opening"] != pairs["question"]).any()
+    return pairs[["question", "answer", *(["opening"] if conversations else [])]]
 
 
 def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
-    """Yields the pairs of a corpus, as `load_pairs` returns them but always with their openings, some at a time."""
+    """Yields the pairs of a corpus, some at a time, as `load_pairs` returns them but always with their openings.
+
+    The columns "file" and "row" say where each comes from.
+    """
     label, faults, unusable, usable, chunk = corpus_label(path), [], 0, 0, []
+    name = " + ".join(os.path.basename(one) for one in corpus_paths(path))
+    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # As where the locale is UTF-8.
     for row, asked, answered, problem, opening in read_rows(path, question, answer, encoding, turns):
         if problem:
             unusable += 1
             faults += [f"row {row}: {problem}"] if len(faults) < MOST_NAMED else []
             continue
         usable += 1
-        chunk.append((asked, answered, opening))
+        chunk.append((asked, answered, opening, row))
         if len(chunk) == CHUNK:
-            yield table_of(chunk)
+            yield table_of(chunk, name)
             chunk = []
     if chunk:
-        yield table_of(chunk)
+        yield table_of(chunk, name)
     if not usable:
         raise InputError(f"{label}: no question-answer pair in it" + (f" ({faults[0]})" if faults else ""))
     if unusable:
@@ -62,9 +69,9 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
         warnings.warn(f"{label}: {unusable} of {usable + unusable} rows left out: {named}", CorpusWarning, stacklevel=3)
 
 
-def table_of(rows):
-    """Rows of a question, its answer and its opening as a DataFrame."""
-    return pandas.DataFrame(rows, columns=["question", "answer", "opening"])
+def table_of(rows, name):
+    """Rows of a question, its answer, its opening and its number in the file of that name as a DataFrame."""
+    return pandas.DataFrame(rows, columns=["question", "answer", "opening", "row"]).assign(file=name)
 
 
 def check_pairs(pairs):

@@ -16,7 +16,7 @@ from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_c
 from keras_transformer.data.corpus import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.rows import ENDINGS
 from keras_transformer.data.split import PARTS, split_pairs
-from keras_transformer.errors import InputError
+from keras_transformer.errors import CorpusTooSmall, InputError
 
 PART_NAMES = {
     "train": "train", "training": "train",
@@ -36,11 +36,13 @@ class Survey:
         fingerprint: A SHA-256 in hex that tells one corpus from another: it changes with any text, with the pairs'
             order, and with the part a file is.
         sizes: The number of pairs of each of `PARTS`.
+        pairs: The number of pairs.
         sample: DataFrame of training pairs for a tokenizer to learn from: all, or `SAMPLE` of them drawn evenly.
     """
 
     fingerprint: str
     sizes: dict
+    pairs: int
     sample: pandas.DataFrame
 
 
@@ -63,6 +65,7 @@ class Corpus:
     Attributes:
         source: The keys of `config.toml` that say where the corpus is, a dictionary.
         licence: That of a corpus of the catalog; None of others, which do not say.
+        has_validation: Whether it brings its own validation.
 
     Raises:
         InputError: If there is no such file, or the parts cannot be told.
@@ -78,6 +81,7 @@ class Corpus:
             own = any(name == "validation" for name, _ in held_out)
             self._files = [("test" if name == "test" else "train", read) for name, read in self._files]
             self._files += [("validation", read) for name, read in held_out if not own or name == "validation"]
+        self.has_validation = any(name == "validation" for name, _ in self._files)
 
     @classmethod
     def found_at(cls, source):
@@ -85,27 +89,31 @@ class Corpus:
         rest = {key: source.get(key) for key in ("question", "answer", "validation")}
         return cls(source["corpus"], **rest, encoding=source.get("encoding") or "utf-8")
 
-    def survey(self, turns=1):
+    def survey(self, turns=1, hold_out=True):
         """Reads the whole corpus, with a `CorpusWarning` of what cannot be used.
 
         Args:
             turns: Turns of a conversation that a question holds at most.
+            hold_out: Whether a corpus without its own validation is split; otherwise all that is not test is for
+                training, and once more for validation.
 
         Returns:
             Its `Survey`.
 
         Raises:
-            InputError: If a file cannot be read, or no pair is left to train or to validate with.
+            InputError: If a file cannot be read.
+            CorpusTooSmall: If no pair is left to train or to validate with.
         """
-        digest, sizes, sample = hashlib.sha256(), dict.fromkeys(PARTS, 0), Sample()
+        digest, sizes, sample, total = hashlib.sha256(), dict.fromkeys(PARTS, 0), Sample(), 0
         for name, pairs in self._read(turns):
             add_to_fingerprint(digest, name, pairs)
-            for part, rows in self._parted(name, pairs).items():
+            total += len(pairs)
+            for part, rows in self._parted(name, pairs, hold_out).items():
                 sizes[part] += len(rows)
                 if part == "train":
                     sample.add(rows)
         check_sizes(sizes)
-        return Survey(digest.hexdigest(), sizes, sample.pairs)
+        return Survey(digest.hexdigest(), sizes, total, sample.pairs)
 
     def fingerprint(self, turns=1):
         """That of its `Survey`, also of a corpus that is not there to train on; it reads and warns like `survey`."""
@@ -114,8 +122,8 @@ class Corpus:
             add_to_fingerprint(digest, name, pairs)
         return digest.hexdigest()
 
-    def parts(self, turns=1):
-        """Yields for each chunk a dictionary from the parts to their pairs, a DataFrame; `turns` as in `survey`."""
+    def parts(self, turns=1, hold_out=True):
+        """Yields for each chunk a dictionary from the parts to their pairs, a DataFrame; arguments as in `survey`."""
         chunks = self._read(turns)
         while True:
             with warnings.catch_warnings():
@@ -123,15 +131,17 @@ class Corpus:
                 name, pairs = next(chunks, (None, None))
             if pairs is None:
                 return
-            yield self._parted(name, pairs)
+            yield self._parted(name, pairs, hold_out)
 
     def _read(self, turns):
         return ((name, pairs) for name, read in self._files for pairs in read(turns=turns))
 
-    def _parted(self, name, pairs):
+    def _parted(self, name, pairs, hold_out):
+        if name in (None, "train") and not self.has_validation and not hold_out:
+            return {"train": pairs, "validation": pairs}
         if name is None:
             return split_pairs(pairs)
-        if name == "train" and all(other != "validation" for other, _ in self._files):
+        if name == "train" and not self.has_validation:
             parts = split_pairs(pairs)
             return {"train": pandas.concat([parts["train"], parts["test"]]), "validation": parts["validation"]}
         return {name: pairs}
@@ -187,9 +197,11 @@ def named_files(name):
 
 def named_chunks(name, part, turns):
     """Yields the pairs of a part of a corpus of the catalog, as `read_chunks` does those of a file."""
-    pairs = corpus_pairs(name, part)
+    pairs, first = corpus_pairs(name, part), 1
     while chunk := list(itertools.islice(pairs, CHUNK)):
-        yield pandas.DataFrame(chunk, columns=["question", "answer"])
+        rows = pandas.RangeIndex(first, first + len(chunk))
+        yield pandas.DataFrame(chunk, columns=["question", "answer"]).assign(file=name, row=rows)
+        first += len(chunk)
 
 
 def part_of(file):
@@ -222,10 +234,10 @@ def add_to_fingerprint(digest, name, pairs):
 
 
 def check_sizes(sizes):
-    """Raises `InputError` if a part of the training has nothing."""
+    """Raises `CorpusTooSmall` if a part of the training has nothing."""
     for name in ("train", "validation"):
         if not sizes[name]:
-            raise InputError(
+            raise CorpusTooSmall(
                 f"the corpus is too small: of its {sum(sizes.values())} pairs the split gives none to {name}; "
-                "about 100 different questions are needed at least"
+                "about 100 different questions are needed at least; --no-hold-out trains on all of them"
             )

@@ -11,7 +11,7 @@ SAMPLES, SEED = 10, 0
 A_TOKEN = ("loss", "perplexity")  # Nobody can compare these where runs cut the answers into other tokens.
 
 
-def compare(run_dirs, pairs, strategy=None, training_answers=None, **settings):
+def compare(run_dirs, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
     """Asks several runs the same questions, and compares what they answer with what the first one does.
 
     Loss and perplexity are left out, being those of a token: runs with other tokenizers have other tokens. Bits per
@@ -22,27 +22,28 @@ def compare(run_dirs, pairs, strategy=None, training_answers=None, **settings):
         pairs: DataFrame with the columns "question" and "answer".
         strategy: How answers are chosen, as for `generate`.
         training_answers: As for `evaluate`, if all runs were trained on the same.
+        answer_by: As for `evaluate`.
         **settings: Of `generate`, such as `max_length`.
 
     Returns:
         A dictionary: "runs", for each a dictionary of its folder ("run"), its "scores" as `evaluate` has them, how many
-        of the questions it has "met" in training, and, of all but the first, "differences": for each score that adds up
-        over the questions "difference" (its own less the first run's), "interval" (95 %, by paired bootstrap
-        resampling) and "significant" (whether the interval leaves out zero); "samples", ten questions drawn at random,
-        the same whatever the runs say, with the "references" and the runs' "answers"; "signatures" of sacreBLEU; the
-        numbers of "questions" and "pairs".
+        of the questions it has "met" in training, how it answered ("answer_by"), and, of all but the first,
+        "differences": for each score that adds up over the questions "difference" (its own less the first run's),
+        "interval" (95 %, by paired bootstrap resampling) and "significant" (whether the interval leaves out zero);
+        "samples", ten questions drawn at random, the same whatever the runs say, with the "references" and the runs'
+        "answers"; "signatures" of sacreBLEU; the numbers of "questions" and "pairs".
 
     Raises:
         InputError: If there are fewer than two runs, or like `evaluate`.
     """
     if len(run_dirs) < 2:
         raise InputError("name two runs or more to compare")
-    found = [evaluation(run_dir, pairs, strategy, training_answers, **settings) for run_dir in run_dirs]
+    found = [evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings) for run_dir in run_dirs]
     of_all = with_common_answers([comparable(one.scores) for one in found])
     runs = []
     for run_dir, one, scores in zip(run_dirs, found, of_all):
         values = {name: score.value for name, score in scores.items()} | one.distinct
-        runs.append({"run": str(run_dir), "scores": values, "met": one.met})
+        runs.append({"run": str(run_dir), "scores": values, "met": one.met, "answer_by": one.answer_by})
         if one is not found[0]:
             runs[-1]["differences"] = {name: compared(score, of_all[0][name]) for name, score in scores.items()}
     return {

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.data.corpus import check_pairs
 from keras_transformer.data.split import canonical
@@ -22,12 +23,14 @@ class Evaluation:
         answers: The run's own, in the same order.
         scores: Dictionary from names to `Score`s.
         met: How many of the questions stand in the training part of the run's corpus; None if that is not found.
+        answer_by: How the run answered: "generate", "retrieve" or "hybrid".
     """
 
     asked: dict
     answers: list
     scores: dict
     met: int | None
+    answer_by: str = GENERATE
 
     @property
     def distinct(self):
@@ -50,10 +53,11 @@ class Evaluation:
             "questions": len(self.asked),
             "pairs": sum(map(len, self.asked.values())),
             "met": self.met,
+            "answer_by": self.answer_by,
         }
 
 
-def evaluate(run_dir, pairs, strategy=None, training_answers=None, **settings):
+def evaluate(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
     """Measures a run on pairs that it should not have met in training.
 
     The answers that are scored are those that a user would get: each token is chosen after those that the model chose
@@ -64,6 +68,8 @@ def evaluate(run_dir, pairs, strategy=None, training_answers=None, **settings):
         pairs: DataFrame with the columns "question" and "answer".
         strategy: How answers are chosen, as for `generate`.
         training_answers: The answers that the run was trained on, to tell how many are repeated from there.
+        answer_by: "generate", "retrieve" or "hybrid"; None for the run's own way, or to generate if `strategy` or
+            `settings` say how.
         **settings: Of `generate`, such as `max_length`.
 
     Returns:
@@ -72,16 +78,17 @@ def evaluate(run_dir, pairs, strategy=None, training_answers=None, **settings):
         different words and pairs of words), "answer_length" (characters), "copied" (the share that stands among
         `training_answers`, None without them); "intervals" with the 95 % bounds of all of these but the distinct ones,
         which fall where a question is drawn twice; "signatures" of sacreBLEU; the numbers of "questions" and "pairs",
-        and of the questions that training has "met", None if the run's corpus is not found. A `CorpusWarning` says so,
-        too.
+        and of the questions that training has "met", None if the run's corpus is not found (a `CorpusWarning` says so,
+        too); in "answer_by" how the run answered.
 
     Raises:
-        InputError: If a package of the extra "evaluate" is missing, the run cannot be read, or there is no pair.
+        InputError: If a package of the extra "evaluate" is missing, the run cannot be read or has no datastore to
+            retrieve from, or there is no pair.
     """
-    return evaluation(run_dir, pairs, strategy, training_answers, **settings).to_dict()
+    return evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings).to_dict()
 
 
-def evaluation(run_dir, pairs, strategy=None, training_answers=None, **settings):
+def evaluation(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
     """The `Evaluation` that `evaluate` makes a dictionary of; it takes and raises the same."""
     scores.check_packages()
     asked = answers_by_question(check_pairs(pairs))
@@ -89,9 +96,10 @@ def evaluation(run_dir, pairs, strategy=None, training_answers=None, **settings)
         raise InputError("there is no pair to evaluate on")
     met = warn_of_met(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
-    answers = bot.replies(list(asked), strategy, **settings)
+    way = bot.way(answer_by, strategy, settings=settings)
+    answers = bot.replies(list(asked), strategy, answer_by=answer_by, **settings)
     found = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
-    return Evaluation(asked, answers, found, met)
+    return Evaluation(asked, answers, found, met, way)
 
 
 def scores_of(answers, references, training_answers=None):

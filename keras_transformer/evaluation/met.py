@@ -28,12 +28,13 @@ def met_in_training(run, pairs):
     if corpus is None:
         return None
     try:
-        for parts in corpus.parts(run.config.turns):
+        for parts in corpus.parts(run.config.turns, run.config.hold_out):
             if "train" in parts:
                 met.update(asked.intersection(keys_of(parts["train"])))
     except (InputError, OSError):
         return None
-    return len({question for _, question in met})
+    taught = {canonical(one["question"]) for one in run.corpus.get("corrections", ()) if "answer" in one}
+    return len({question for _, question in met} | {question for _, question in asked if question in taught})
 
 
 def warn_of_met(run, pairs):

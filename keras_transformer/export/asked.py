@@ -2,7 +2,8 @@
 
 import pathlib
 
-from keras_transformer.export.folder import read_about
+from keras_transformer.chatbot import Chatbot
+from keras_transformer.export.folder import ABOUT, read_about
 from keras_transformer.export.formats import module_of
 
 
@@ -28,6 +29,28 @@ class Exported:
         """A list for each question, of one pair: its answer, and the summed log-probability in nats."""
         return [[found] for found in self.answers(questions)]
 
+    def replies(self, questions):
+        """The answers to many questions, in their order."""
+        return [answer for answer, _ in self.answers(questions)]
+
     def stream(self, question, strategy=None):
         """The answer to a question, in one piece; none to a blank one."""
         yield from (answer for answer, _ in self.answers([question]) if answer)
+
+
+def open_bot(path):
+    """Opens a run folder or an exported folder.
+
+    Args:
+        path: The folder.
+
+    Returns:
+        A `Chatbot` for a run folder, exported or not; an `Exported` for an export of another format.
+
+    Raises:
+        InputError: If the folder cannot be read, or a package that reads it is missing.
+    """
+    path = pathlib.Path(path)
+    if (path / ABOUT).is_file() and read_about(path)["kind"] != "run":
+        return Exported(path)
+    return Chatbot.load(path)

@@ -15,8 +15,8 @@ from keras import ops
 
 from keras_transformer.decoding.rules import IMPOSSIBLE, PAD_ID
 from keras_transformer.errors import InputError
+from keras_transformer.layers.normalization import EPSILON
 from keras_transformer.layers.position import positional_encoding
-from keras_transformer.layers.residual import EPSILON
 from keras_transformer.models.transformer import parts_of
 from keras_transformer.run import TARGET_TOKENIZER, TOKENIZER
 
@@ -111,7 +111,7 @@ def specification(config, parts):
     """
     from ctranslate2.specs import TransformerSpec
 
-    spec = TransformerSpec.from_config(config.num_layers, config.num_heads, pre_norm=False)
+    spec = TransformerSpec.from_config(config.num_layers, config.num_heads, pre_norm=config.norm_first)
     for side in (spec.encoder, spec.decoder):
         rows = config.max_length + LENGTH_MULTIPLE - 1
         side.position_encodings.encodings = array(positional_encoding(ops.arange(rows), config.d_model))
@@ -124,6 +124,9 @@ def specification(config, parts):
         fill_self_attention(layer_spec.self_attention, layer)
         fill_cross_attention(layer_spec.attention, layer)
         fill_feed_forward(layer_spec.ffn, layer)
+    if config.norm_first:
+        fill_norm(spec.encoder.layer_norm, parts.encoder.norm)
+        fill_norm(spec.decoder.layer_norm, parts.decoder.norm)
     fill_projection(spec.decoder.projection, parts, config.tie_embeddings)
     return spec
 
@@ -133,7 +136,7 @@ def fill_self_attention(spec, layer):
     attention = layer.self_attention
     fill_linear(spec.linear[0], attention.query_dense, attention.key_dense, attention.value_dense)
     fill_linear(spec.linear[1], attention.dense)
-    fill_norm(spec.layer_norm, layer.self_attention_norm)
+    fill_norm(spec.layer_norm, layer.self_attention_norm.norm)
 
 
 def fill_cross_attention(spec, layer):
@@ -142,14 +145,14 @@ def fill_cross_attention(spec, layer):
     fill_linear(spec.linear[0], attention.query_dense)
     fill_linear(spec.linear[1], attention.key_dense, attention.value_dense)
     fill_linear(spec.linear[2], attention.dense)
-    fill_norm(spec.layer_norm, layer.cross_attention_norm)
+    fill_norm(spec.layer_norm, layer.cross_attention_norm.norm)
 
 
 def fill_feed_forward(spec, layer):
     """The sublayer of two products."""
     fill_linear(spec.linear_0, layer.feed_forward.inner)
     fill_linear(spec.linear_1, layer.feed_forward.outer)
-    fill_norm(spec.layer_norm, layer.feed_forward_norm)
+    fill_norm(spec.layer_norm, layer.feed_forward_norm.norm)
 
 
 def fill_projection(spec, parts, tied):
@@ -168,9 +171,9 @@ def fill_linear(spec, *layers):
     spec.bias = np.concatenate([array(layer.bias) for layer in layers])
 
 
-def fill_norm(spec, residual):
-    """The norm of an `AddAndNorm`."""
-    spec.gamma, spec.beta = array(residual.norm.gamma), array(residual.norm.beta)
+def fill_norm(spec, norm):
+    """A `LayerNormalization`."""
+    spec.gamma, spec.beta = array(norm.gamma), array(norm.beta)
 
 
 def array(variable):

@@ -13,6 +13,7 @@ import shutil
 import numpy as np
 
 from keras_transformer import __version__
+from keras_transformer.chat.datastore import CORRECTIONS
 from keras_transformer.errors import NO_ROOM, DiskFull, InputError
 from keras_transformer.run import WEIGHTS
 from keras_transformer.storage import load_tensors, sha256, write_json
@@ -95,7 +96,10 @@ def verified(found, expected, exact):
 def is_same(found, expected, exact):
     """Whether two answers are equal; with `exact`, their scores as well."""
     (answer, score), (own, own_score) = found, expected
-    alike = math.isclose(score, own_score, rel_tol=SCORES_DIFFER, abs_tol=SCORES_DIFFER)
+    if None in (score, own_score):  # A retrieved answer has none.
+        alike = score is own_score
+    else:
+        alike = math.isclose(score, own_score, rel_tol=SCORES_DIFFER, abs_tol=SCORES_DIFFER)
     return answer == own and (alike or not exact)
 
 
@@ -125,8 +129,9 @@ def about_file(path):
 
 
 def files_of(folder):
-    """All files below a folder but `export.json`, in the order of their names."""
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / ABOUT)
+    """All files below a folder in the order of their names, but `export.json` and what may change: corrections."""
+    others = {folder / ABOUT, folder / CORRECTIONS}
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path not in others)
 
 
 def write_about(folder, about):

@@ -2,13 +2,18 @@
 
 import importlib
 
+from keras_transformer.chat.answering import GENERATE, Answering
+from keras_transformer.chat.datastore import Datastore
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.confidence import REFUSALS, Confidence
 from keras_transformer.decoding.strategies import described
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT, FORMATS
 from keras_transformer.export.folder import about_export, new_folder, questions_of, verified, write_about
+from keras_transformer.export.run import answers_of
 from keras_transformer.run import Run
+
+RUN = "run"  # The format that is a run folder itself.
 
 
 def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, **options):
@@ -38,17 +43,19 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
     with new_folder(path) as folder:
         module.write(run, model, folder, **options)
         candidates = module.reopen(folder, judged=False) if fallback else module.reopen(folder)
-        checked = check(run, model, candidates, options)
+        checked = check(run, model, candidates, options, kind)
         if fallback:
             check_fallback(fallback, chatbot_of(run, model), candidates, module.reopen(folder))
         about = about_export(run, folder, kind, in_json(options), checked)
+        if kind != RUN:
+            about["answers"] = {"by": GENERATE, "run": way_of(run)}
         write_about(folder, about)
     return about
 
 
 def fallback_of(run, kind, text, refusals, options):
     """The `Fallback` to a text for answers as an export chooses them; raises `InputError` if there can be none."""
-    if kind == "run":
+    if kind == RUN:
         raise InputError("a run folder is told its fallback when it is asked: export it without, then --fallback")
     return Confidence.load(run.path, **decoding_of(options)).fallback(text, refusals)
 
@@ -85,18 +92,26 @@ def export_run(run_dir, path, **options):
     return export(run_dir, path, "run", **options)
 
 
-def check(run, model, answers, options):
+def check(run, model, answers, options, kind):
     """Compares the answers and scores of a written folder, which `answers` gives, with the run's own."""
     questions = questions_of(run.tokenizer)
     exact = options.get("quantization", EXACT) == EXACT
-    expected = [found for [found] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
+    if kind == RUN:
+        expected = answers_of(Chatbot.of_run(run, model), questions)
+    else:
+        expected = [found for [found] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
     return verified(answers(questions), expected, exact)
 
 
 def chatbot_of(run, model):
-    """The `Chatbot` of a `Run` whose model is loaded."""
+    """The `Chatbot` of a `Run` whose model is loaded, without its datastore."""
     config = run.config
     return Chatbot(model, run.tokenizer, config.max_length, run.target_tokenizer, config.turns)
+
+
+def way_of(run):
+    """How a run answers by default."""
+    return Answering.load(run.path).way if Datastore.exists(run.path) else GENERATE
 
 
 def check_fallback(fallback, bot, candidates, judged):

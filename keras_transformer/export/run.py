@@ -2,6 +2,8 @@
 
 import json
 
+from keras_transformer.chat.answering import ANSWERING
+from keras_transformer.chat.datastore import FILES
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
 from keras_transformer.quantization import quantized
@@ -29,7 +31,7 @@ def write(run, model, folder, quantization="float32"):
     about["corpus"].pop("source", None)  # Paths of the machine that trained.
     # Of rounded weights, what was calibrated would not be true.
     calibrated = {CONFIDENCE} if quantization == "float32" else set()
-    for name in {SUMMARY, *TOKENIZER_FILES, *calibrated}:
+    for name in {SUMMARY, ANSWERING, *FILES, *TOKENIZER_FILES, *calibrated}:
         if (run.path / name).is_file():
             (folder / name).write_bytes((run.path / name).read_bytes())
     facts = load_tensors(run.path / WEIGHTS, run.id)[1]
@@ -39,6 +41,14 @@ def write(run, model, folder, quantization="float32"):
 
 
 def reopen(folder):
-    """The function that the folder's chatbot is: from questions to pairs of an answer and its score."""
+    """The function that the folder's chatbot is: from questions to pairs of an answer and its score.
+
+    It answers in the way that the run does; the score of a retrieved answer is None.
+    """
     bot = Chatbot.load(folder)
-    return lambda questions: [found for [found] in bot.n_best(questions, 1)]
+    return lambda questions: answers_of(bot, questions)
+
+
+def answers_of(bot, questions):
+    """The answers of a `Chatbot` in its own way, pairs of text and score."""
+    return [(answer.text, answer.score) for answer in bot.answers(questions)]

@@ -8,6 +8,7 @@ from keras_transformer.layers.attention import MultiHeadAttention
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
+from keras_transformer.layers.normalization import LayerNormalization
 from keras_transformer.layers.position import DRAWN_ROWS, PositionalEncoding
 from keras_transformer.layers.residual import AddAndNorm
 
@@ -21,18 +22,20 @@ class DecoderLayer(keras.layers.Layer):
         d_model: Width of input and output.
         num_heads: Attention heads.
         dropout: Dropout rate.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
     """
 
-    def __init__(self, dff, d_model, num_heads, dropout, **kwargs):
+    def __init__(self, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
         super().__init__(**kwargs)
         self.sizes = {"dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        self.sizes |= {"norm_first": norm_first}
         policy = self.dtype_policy
         self.self_attention = MultiHeadAttention(d_model, num_heads, name="self_attention", dtype=policy)
-        self.self_attention_norm = AddAndNorm(dropout, name="self_attention_norm", dtype=policy)
+        self.self_attention_norm = AddAndNorm(dropout, norm_first, name="self_attention_norm", dtype=policy)
         self.cross_attention = MultiHeadAttention(d_model, num_heads, name="cross_attention", dtype=policy)
-        self.cross_attention_norm = AddAndNorm(dropout, name="cross_attention_norm", dtype=policy)
+        self.cross_attention_norm = AddAndNorm(dropout, norm_first, name="cross_attention_norm", dtype=policy)
         self.feed_forward = FeedForward(dff, d_model, name="feed_forward", dtype=policy)
-        self.feed_forward_norm = AddAndNorm(dropout, name="feed_forward_norm", dtype=policy)
+        self.feed_forward_norm = AddAndNorm(dropout, norm_first, name="feed_forward_norm", dtype=policy)
 
     def build(self, inputs_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None):
         self.self_attention.build(dict.fromkeys(("query", "key", "value"), inputs_shape))
@@ -59,20 +62,22 @@ class DecoderLayer(keras.layers.Layer):
             The output; with a cache, that and the cache with the new rows and the attention weights.
         """
         self_cache, cross_cache = (None, None) if cache is None else (cache["self_attention"], cache["cross_attention"])
-        x = inputs
+        x = self.self_attention_norm.sublayer_input(inputs, training=training)
         attended = self.self_attention(
             {"query": x, "key": x, "value": x, "mask": look_ahead_mask}, cache=self_cache, index=index
         )
         if cache is not None:
             attended, self_cache = attended
-        x = self.self_attention_norm(x, attended, training=training)
+        x = self.self_attention_norm(inputs, attended, training=training)
+        query = self.cross_attention_norm.sublayer_input(x, training=training)
         attended = self.cross_attention(
-            {"query": x, "key": memory, "value": memory, "mask": padding_mask}, cache=cross_cache
+            {"query": query, "key": memory, "value": memory, "mask": padding_mask}, cache=cross_cache
         )
         if cache is not None:
             attended, cross_cache = attended
         x = self.cross_attention_norm(x, attended, training=training)
-        x = self.feed_forward_norm(x, self.feed_forward(x), training=training)
+        outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x, training=training))
+        x = self.feed_forward_norm(x, outputs, training=training)
         return x if cache is None else (x, {"self_attention": self_cache, "cross_attention": cross_cache})
 
     def compute_output_shape(self, inputs_shape, *other_shapes):
@@ -84,7 +89,7 @@ class DecoderLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Decoder(keras.layers.Layer):
-    """Positional encoding and dropout, then `num_layers` decoder layers (section 3.1).
+    """Positional encoding and dropout, then `num_layers` decoder layers (section 3.1); with `norm_first` a final norm.
 
     Args:
         num_layers: Number of layers (N in the paper).
@@ -92,22 +97,27 @@ class Decoder(keras.layers.Layer):
         d_model: Width of the output.
         num_heads: Attention heads.
         dropout: Dropout rate.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
     """
 
-    def __init__(self, num_layers, dff, d_model, num_heads, dropout, **kwargs):
+    def __init__(self, num_layers, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
         super().__init__(**kwargs)
         self.sizes = {"num_layers": num_layers, "dff": dff, "d_model": d_model}
-        self.sizes |= {"num_heads": num_heads, "dropout": dropout}
+        self.sizes |= {"num_heads": num_heads, "dropout": dropout, "norm_first": norm_first}
         policy = self.dtype_policy
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
-            DecoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
+            DecoderLayer(dff, d_model, num_heads, dropout, norm_first, name=f"layer_{i}", dtype=policy)
+            for i in range(num_layers)
         ]
+        self.norm = LayerNormalization(name="norm", dtype=policy) if norm_first else None
 
     def build(self, x_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None, positions_shape=None):
         for layer in self.layers:
             layer.build(x_shape, memory_shape)
+        if self.norm:
+            self.norm.build(x_shape)
 
     def call(self, x, memory, look_ahead_mask, padding_mask, positions=None, cache=None, index=None, training=None):
         """Maps embeddings (batch, length, d_model) to the same shape.
@@ -138,6 +148,8 @@ class Decoder(keras.layers.Layer):
             if cache is not None:
                 x, layer_cache = x
                 caches.append(layer_cache)
+        if self.norm:
+            x = self.norm(x, training=training)
         return x if cache is None else (x, caches)
 
     def start_cache(self, memory, rows):
@@ -173,7 +185,7 @@ def layer_start_cache(layer, memory, rows):
     }
 
 
-def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer"):
+def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer", *, norm_first=False):
     """One decoder layer as a model: [inputs, encoder_outputs, look_ahead_mask, padding_mask] -> inputs'.
 
     Args:
@@ -182,6 +194,7 @@ def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer"):
         num_heads: Attention heads.
         dropout: Dropout rate.
         name: Name of the model.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
 
     Returns:
         A `keras.Model`; its inputs are (batch, length, d_model), (batch, memory length, d_model),
@@ -191,12 +204,12 @@ def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer"):
     memory = keras.Input((None, d_model), name="encoder_outputs")
     look_ahead_mask = keras.Input((1, None, None), name="look_ahead_mask")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
-    layer = DecoderLayer(dff, d_model, num_heads, dropout, name="layer")
+    layer = DecoderLayer(dff, d_model, num_heads, dropout, norm_first, name="layer")
     outputs = layer(inputs, memory, look_ahead_mask, padding_mask)
     return keras.Model([inputs, memory, look_ahead_mask, padding_mask], outputs, name=name)
 
 
-def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder"):
+def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder", *, norm_first=False):
     """The decoder as a model: [inputs (ids), encoder_outputs, look_ahead_mask, padding_mask] -> its output.
 
     Args:
@@ -207,6 +220,7 @@ def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="deco
         num_heads: Attention heads.
         dropout: Dropout rate.
         name: Name of the model.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
 
     Returns:
         A `keras.Model`; its inputs are (batch, length), (batch, memory length, d_model), (batch, 1, length, length)
@@ -217,6 +231,6 @@ def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="deco
     look_ahead_mask = keras.Input((1, None, None), name="look_ahead_mask")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
     x = TokenEmbedding(vocab_size, d_model, name="embedding")(inputs)
-    stack = Decoder(num_layers, dff, d_model, num_heads, dropout, name="decoder")
+    stack = Decoder(num_layers, dff, d_model, num_heads, dropout, norm_first, name="decoder")
     outputs = stack(x, memory, look_ahead_mask, padding_mask)
     return keras.Model([inputs, memory, look_ahead_mask, padding_mask], outputs, name=name)

@@ -6,29 +6,32 @@ from keras_transformer.layers.attention import MultiHeadAttention
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
+from keras_transformer.layers.normalization import LayerNormalization
 from keras_transformer.layers.position import DRAWN_ROWS, PositionalEncoding
 from keras_transformer.layers.residual import AddAndNorm
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class EncoderLayer(keras.layers.Layer):
-    """Self-attention, then a feed-forward network, each followed by Add & Norm (section 3.1).
+    """Self-attention, then a feed-forward network, each with Add & Norm (section 3.1).
 
     Args:
         dff: Inner width of the feed-forward network.
         d_model: Width of input and output.
         num_heads: Attention heads.
         dropout: Dropout rate.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
     """
 
-    def __init__(self, dff, d_model, num_heads, dropout, **kwargs):
+    def __init__(self, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
         super().__init__(**kwargs)
         self.sizes = {"dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout}
+        self.sizes |= {"norm_first": norm_first}
         policy = self.dtype_policy
         self.self_attention = MultiHeadAttention(d_model, num_heads, name="self_attention", dtype=policy)
-        self.self_attention_norm = AddAndNorm(dropout, name="self_attention_norm", dtype=policy)
+        self.self_attention_norm = AddAndNorm(dropout, norm_first, name="self_attention_norm", dtype=policy)
         self.feed_forward = FeedForward(dff, d_model, name="feed_forward", dtype=policy)
-        self.feed_forward_norm = AddAndNorm(dropout, name="feed_forward_norm", dtype=policy)
+        self.feed_forward_norm = AddAndNorm(dropout, norm_first, name="feed_forward_norm", dtype=policy)
 
     def build(self, inputs_shape, padding_mask_shape=None):
         self.self_attention.build(dict.fromkeys(("query", "key", "value"), inputs_shape))
@@ -41,12 +44,13 @@ class EncoderLayer(keras.layers.Layer):
 
         With a `cache` (an empty dictionary), returns the output and a dictionary that holds the attention weights.
         """
-        x = inputs
+        x = self.self_attention_norm.sublayer_input(inputs, training=training)
         attended = self.self_attention({"query": x, "key": x, "value": x, "mask": padding_mask}, cache=cache)
         if cache is not None:
             attended, cache = attended
-        x = self.self_attention_norm(x, attended, training=training)
-        x = self.feed_forward_norm(x, self.feed_forward(x), training=training)
+        x = self.self_attention_norm(inputs, attended, training=training)
+        outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x, training=training))
+        x = self.feed_forward_norm(x, outputs, training=training)
         return x if cache is None else (x, cache)
 
     def compute_output_shape(self, inputs_shape, padding_mask_shape=None):
@@ -58,7 +62,7 @@ class EncoderLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Encoder(keras.layers.Layer):
-    """Positional encoding and dropout, then `num_layers` encoder layers (section 3.1).
+    """Positional encoding and dropout, then `num_layers` encoder layers (section 3.1); with `norm_first` a final norm.
 
     Args:
         num_layers: Number of layers (N in the paper).
@@ -66,22 +70,27 @@ class Encoder(keras.layers.Layer):
         d_model: Width of the output.
         num_heads: Attention heads.
         dropout: Dropout rate.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
     """
 
-    def __init__(self, num_layers, dff, d_model, num_heads, dropout, **kwargs):
+    def __init__(self, num_layers, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
         super().__init__(**kwargs)
         self.sizes = {"num_layers": num_layers, "dff": dff, "d_model": d_model}
-        self.sizes |= {"num_heads": num_heads, "dropout": dropout}
+        self.sizes |= {"num_heads": num_heads, "dropout": dropout, "norm_first": norm_first}
         policy = self.dtype_policy
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
-            EncoderLayer(dff, d_model, num_heads, dropout, name=f"layer_{i}", dtype=policy) for i in range(num_layers)
+            EncoderLayer(dff, d_model, num_heads, dropout, norm_first, name=f"layer_{i}", dtype=policy)
+            for i in range(num_layers)
         ]
+        self.norm = LayerNormalization(name="norm", dtype=policy) if norm_first else None
 
     def build(self, x_shape, padding_mask_shape=None, positions_shape=None):
         for layer in self.layers:
             layer.build(x_shape)
+        if self.norm:
+            self.norm.build(x_shape)
 
     def call(self, x, padding_mask, positions=None, cache=None, training=None):
         """Maps embeddings (batch, length, d_model) to the memory, of the same shape.
@@ -103,6 +112,8 @@ class Encoder(keras.layers.Layer):
             if cache is not None:
                 x, seen = x
                 caches.append(seen)
+        if self.norm:
+            x = self.norm(x, training=training)
         return x if cache is None else (x, caches)
 
     def compute_output_shape(self, x_shape, *other_shapes):
@@ -112,7 +123,7 @@ class Encoder(keras.layers.Layer):
         return {**super().get_config(), **self.sizes}
 
 
-def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer"):
+def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer", *, norm_first=False):
     """One encoder layer as a model: [inputs (batch, length, d_model), padding_mask (batch, 1, 1, length)] -> inputs'.
 
     Args:
@@ -121,17 +132,18 @@ def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer"):
         num_heads: Attention heads.
         dropout: Dropout rate.
         name: Name of the model.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
 
     Returns:
         A `keras.Model`.
     """
     inputs = keras.Input((None, d_model), name="inputs")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
-    outputs = EncoderLayer(dff, d_model, num_heads, dropout, name="layer")(inputs, padding_mask)
+    outputs = EncoderLayer(dff, d_model, num_heads, dropout, norm_first, name="layer")(inputs, padding_mask)
     return keras.Model([inputs, padding_mask], outputs, name=name)
 
 
-def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder"):
+def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder", *, norm_first=False):
     """The encoder as a model: [inputs (batch, length) ids, padding_mask (batch, 1, 1, length)] -> the memory.
 
     Args:
@@ -142,6 +154,7 @@ def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="enco
         num_heads: Attention heads.
         dropout: Dropout rate.
         name: Name of the model.
+        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
 
     Returns:
         A `keras.Model` whose output is (batch, length, d_model).
@@ -149,5 +162,5 @@ def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="enco
     inputs = keras.Input((None,), dtype="int32", name="inputs")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
     x = TokenEmbedding(vocab_size, d_model, name="embedding")(inputs)
-    memory = Encoder(num_layers, dff, d_model, num_heads, dropout, name="encoder")(x, padding_mask)
+    memory = Encoder(num_layers, dff, d_model, num_heads, dropout, norm_first, name="encoder")(x, padding_mask)
     return keras.Model([inputs, padding_mask], memory, name=name)

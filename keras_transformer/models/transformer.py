@@ -14,7 +14,7 @@ from keras_transformer.models.encoder import Encoder
 
 def transformer(
     vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer",
-    *, target_vocab_size=None, tie_embeddings=False,
+    *, target_vocab_size=None, tie_embeddings=False, norm_first=False,
 ):  # fmt: skip
     """The whole model: a question and the answer so far in, logits of each next token out.
 
@@ -29,6 +29,8 @@ def transformer(
         target_vocab_size: Number of the answers' token ids, if they are others than the questions'; None if the same.
         tie_embeddings: Whether source, target and output projection share one matrix (section 3.4); with token ids of
             their own, target and output projection only.
+        norm_first: Whether each sublayer's input is normalized (pre-norm, with a final norm after each stack; Xiong et
+            al. 2020) instead of its output (post-norm, section 3.1).
 
     Returns:
         A functional `keras.Model`. Inputs: "inputs" (batch, length) and "dec_inputs" (batch, answer length), int32, as
@@ -39,7 +41,7 @@ def transformer(
     dec_inputs = keras.Input((None,), dtype="int32", name="dec_inputs")
     padding_mask = PaddingMask(name="padding_mask")(inputs)
     look_ahead_mask = LookAheadMask(name="look_ahead_mask")(dec_inputs)
-    sizes = (num_layers, dff, d_model, num_heads, dropout)
+    sizes = (num_layers, dff, d_model, num_heads, dropout, norm_first)
     parts = make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings)
     memory = parts.encoder(parts.embed_source(inputs), padding_mask)
     outputs = parts.decoder(parts.embed_target(dec_inputs), memory, look_ahead_mask, padding_mask)

@@ -27,7 +27,10 @@ FOLDER = pathlib.Path(__file__).parent
 PACKAGES = ("keras", "tensorflow", "numpy", "sentencepiece", "sacrebleu")
 
 
-def report_html(run_dir, pairs, strategy=None, training_answers=None, corpus="", part="test", commands=(), **settings):
+def report_html(
+    run_dir, pairs, strategy=None, training_answers=None, corpus="", part="test", commands=(), answer_by=None,
+    **settings,
+):  # fmt: skip
     """A page on a run that is whole in itself: what it answers, how good that is, how it learned, how to repeat it.
 
     It is in Korean if most answers of the corpus are, else in English. It asks no server for anything and runs no
@@ -41,6 +44,7 @@ def report_html(run_dir, pairs, strategy=None, training_answers=None, corpus="",
         corpus: What the corpus of the pairs is called.
         part: Which of its parts they are.
         commands: Lines to type to repeat it.
+        answer_by: As for `evaluate`.
         **settings: Of `generate`, such as `max_length`.
 
     Returns:
@@ -51,7 +55,7 @@ def report_html(run_dir, pairs, strategy=None, training_answers=None, corpus="",
     """
     check_packages()
     run = Run(run_dir)
-    found = evaluation(run_dir, pairs, strategy, training_answers, **settings)
+    found = evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings)
     language = "ko" if mostly_korean(list(itertools.chain(*found.asked.values()))) else "en"
     words, scores = WORDS[language], found.to_dict()
     asked = {"questions": scores["questions"], "pairs": scores["pairs"], "corpus": corpus, "part": part}

@@ -29,7 +29,7 @@ EVENT = {
     "type": "object", "required": ["event", "data"],
     "properties": {
         "event": {"enum": ["message", "end", "error"]},
-        "data": {"type": "string", "description": "JSON: {\"text\": …}, {\"answer\": …} or {\"error\": …}"},
+        "data": {"type": "string", "description": "JSON: {\"text\": …}; at the end as in an answer; or {\"error\": …}"},
     },
 }  # fmt: skip
 PASSED_ON = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # At once, by what is between server and client.
@@ -61,7 +61,7 @@ def add_answers(app, batcher):
     """Adds the routes that answer."""
     streamed = {200: {"content": {"text/event-stream": {"itemSchema": EVENT}}}}
 
-    @app.post("/v1/answer", response_model_exclude_none=True, responses=ERRORS, tags=["answers"])
+    @app.post("/v1/answer", response_model_exclude_unset=True, responses=ERRORS, tags=["answers"])
     async def answer(request: AnswerRequest) -> AnswerResponse:
         """Answers to one question or to several."""
         questions = [request.questions] if isinstance(request.questions, str) else request.questions
@@ -70,7 +70,7 @@ def add_answers(app, batcher):
 
     @app.post("/v1/stream", response_class=Response, responses=streamed | ERRORS, tags=["answers"])
     async def stream(request: StreamRequest):
-        """One answer as server-sent events while it is made: {"text": …} for each piece, at the end {"answer": …}."""
+        """One answer as server-sent events while it is made: {"text": …} for each piece, then {"answer": …}."""
         pieces = batcher.stream(request.question, request.settings())
         first = await anext(pieces, None)  # What cannot be is said before anything is sent.
         return StreamingResponse(events(first, pieces), headers=PASSED_ON, media_type="text/event-stream")
@@ -79,25 +79,39 @@ def add_answers(app, batcher):
 def answered(question, found):
     """A question with what `Batcher.answers` found."""
     answers, attention = found
-    answers = [Answer(answer=text, score=score) for text, score in answers]
-    return Answered(question=question, answers=answers, attention=attention)
+    answers = [Answer.model_validate(answer_fields(answer)) for answer in answers]
+    rest = {} if attention is None else {"attention": attention}
+    return Answered(question=question, answers=answers, **rest)
+
+
+def answer_fields(answer):
+    """What is told of a `chat.answering.Answer`, a dictionary."""
+    return {**answer.to_dict(), "score": answer.score}
 
 
 async def events(first, others):
     """The events of an answer: its pieces, and then the whole or what went wrong."""
-    text = ""
+    text, about = "", {}
     try:
-        if first is not None:
-            text = first
-            yield event(text=first)
-            async for piece in others:
+        async for piece in joined(first, others):
+            if isinstance(piece, str):
                 text += piece
                 yield event(text=piece)
-        yield event("end", answer=text)
+            else:
+                about = answer_fields(piece)
+        yield event("end", **{**about, "answer": text})
     except Refused as error:
         yield event("error", error={"message": error.message})
     finally:
         await others.aclose()
+
+
+async def joined(first, others):
+    """Yields the first piece, unless it is None, and then the others."""
+    if first is not None:
+        yield first
+        async for piece in others:
+            yield piece
 
 
 def event(kind="message", **data):

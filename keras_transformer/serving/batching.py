@@ -145,7 +145,7 @@ class Batcher:
                 future.set_result(answers)
 
     async def stream(self, question, settings):
-        """The answer to a question in pieces, as they are made; whoever leaves it ends it.
+        """The answer to a question in pieces, as they are made, and perhaps the `Answer`; whoever leaves it ends it.
 
         Raises:
             InputError: If the settings cannot be.
@@ -177,7 +177,7 @@ class Batcher:
         except Exception as error:
             piece = error
         stream.pieces.put_nowait(piece)
-        if isinstance(piece, str):
+        if piece is not None and not isinstance(piece, Exception):
             self.jobs.put_nowait(stream)
 
     def too_late(self):

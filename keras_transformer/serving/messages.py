@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
+from keras_transformer.chat.answering import GENERATE, RETRIEVE, WAYS
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.strategies import Greedy, Sampling
 from keras_transformer.serving.served import Settings
@@ -79,7 +80,12 @@ class Asked(Message):
     """How answers are chosen, which every request can say."""
 
     strategy: Annotated[GreedyStrategy | BeamStrategy | SampleStrategy, Field(discriminator="kind")] | None = Field(
-        None, description="Greedy by default; where several answers are wanted, a beam search."
+        None, description="Of generated answers. Greedy by default; where several are wanted, a beam search."
+    )
+    answer_by: Literal[WAYS] | None = Field(
+        None,
+        description="Generate an answer, retrieve that of the nearest known question, or both (hybrid). By default as "
+        "the run does; with a strategy, other settings of decoding, several answers or attention: generate.",
     )
     max_length: Annotated[int, Field(ge=1, le=LARGEST), FROM_FLOAT] | None = Field(
         None, description="Tokens of an answer at most; by default, and at most, those of the run."
@@ -90,10 +96,10 @@ class Asked(Message):
 
     def settings(self, num_return=1, attention=False):
         """The same as `Settings`."""
-        default = Greedy() if num_return == 1 else Beam(max(BEAMS, num_return))
+        default = None if num_return == 1 else Beam(max(BEAMS, num_return))
         strategy = self.strategy.strategy() if self.strategy else default
         rules = self.model_dump(include=RULES, exclude_defaults=True)
-        return Settings(strategy, num_return, tuple(sorted(rules.items())), attention)
+        return Settings(strategy, num_return, tuple(sorted(rules.items())), attention, self.answer_by)
 
 
 class AnswerRequest(Asked):
@@ -110,11 +116,25 @@ class StreamRequest(Asked):
     question: Question = Field(examples=["안녕하세요"])
 
 
+class Source(Message):
+    """A known exchange whose question is near to the one asked."""
+
+    question: str
+    answer: str
+    file: str | None = Field(description="The file that it was read from; null if it was made in memory.")
+    row: int | None
+    similarity: float = Field(description="Of the two questions, from 0 to 1.")
+
+
 class Answer(Message):
     """An answer."""
 
     answer: str
-    score: float = Field(description="Its log-probability in nats, summed over its tokens.")
+    score: float | None = Field(
+        description="Its log-probability in nats, summed over its tokens; null if it was retrieved."
+    )
+    answered_by: Literal[GENERATE, RETRIEVE]
+    sources: list[Source] = Field(description="Those of a retrieved answer; else the nearest. Nearest first.")
 
 
 class Attention(Message):

@@ -74,8 +74,8 @@ class Rows(Message):
         return [plain(one.questions if isinstance(one, Row) else one) for one in self.instances]
 
     def answered(self, found):
-        """The response with the answers, pairs of text and score."""
-        return {"predictions": [{"answers": answer, "scores": score} for answer, score in found]}
+        """The response with the `Answer`s."""
+        return {"predictions": [{"answers": one.text, "scores": one.score} for one in found]}
 
 
 class Columns(Message):
@@ -91,8 +91,8 @@ class Columns(Message):
         return [plain(text) for text in (self.inputs.questions if isinstance(self.inputs, Column) else self.inputs)]
 
     def answered(self, found):
-        """The response with the answers, pairs of text and score."""
-        return {"outputs": {"answers": [answer for answer, _ in found], "scores": [score for _, score in found]}}
+        """The response with the `Answer`s."""
+        return {"outputs": {"answers": [one.text for one in found], "scores": [one.score for one in found]}}
 
 
 PredictRequest = Annotated[
@@ -110,7 +110,7 @@ class Prediction(Message):
     """An answer by the names of the model's outputs."""
 
     answers: str
-    scores: float
+    scores: float | None  # null of an answer that was retrieved.
 
 
 class Predictions(Message):
@@ -123,7 +123,7 @@ class Found(Message):
     """All answers by the names of the model's outputs."""
 
     answers: list[str]
-    scores: list[float]
+    scores: list[float | None]
 
 
 class Outputs(Message):

@@ -48,6 +48,11 @@ class AveragedWeights(keras.callbacks.Callback):
         """The averages by the paths of the weights that they are of."""
         return {variable.path: average for variable, average in self.beside()}
 
+    def copy_weights(self):
+        """Makes each average its weight."""
+        for variable, average in self.beside():
+            average.assign(keras.ops.convert_to_numpy(variable))
+
     def swap(self):
         """Exchanges the weights and their averages."""
         for variable, average in self.beside():

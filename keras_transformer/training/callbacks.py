@@ -12,12 +12,12 @@ import keras
 import pandas as pd
 import tensorflow as tf
 
-from keras_transformer.errors import TrainingDiverged
 from keras_transformer.run import METRICS
 from keras_transformer.storage import write_atomically
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
 
 SCORE = "val_bits_per_char"
+DIVERGED = "diverged"  # The column of metrics.csv that is 1 for an epoch that diverged, otherwise 0.
 
 
 class Interrupted(Exception):
@@ -105,28 +105,6 @@ class Board(keras.callbacks.TensorBoard):
             warnings.warn(f"{self.log_dir}: some of TensorBoard's logs could not be written", stacklevel=3)
 
 
-class FiniteLoss(keras.callbacks.Callback):
-    """Stops a training whose loss is no longer a number, before its weights can be kept."""
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.check(logs["loss"])
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.check(logs["val_perplexity"])  # The last update of an epoch shows in the validation alone.
-
-    def check(self, value):
-        """Raises `TrainingDiverged` unless the value is finite."""
-        if math.isfinite(value):
-            return
-        step = int(self.model.optimizer.iterations)
-        rate = learning_rate(self.model)
-        raise TrainingDiverged(
-            f"the loss became {value} at step {step} (learning rate {rate:.2g}); "
-            "what the run folder holds is from before. Usual cause: too few warm-up steps; "
-            "try twice as many in a new run folder"
-        )
-
-
 class Keeper(keras.callbacks.Callback):
     """Keeps the run folder: best weights, a row of metrics per epoch, and the state to go on from.
 
@@ -168,12 +146,17 @@ class Keeper(keras.callbacks.Callback):
             self.save()
 
     def on_epoch_end(self, epoch, logs=None):
-        scores = {name: float(value) for name, value in logs.items()}
-        self.rows.append({"epoch": epoch + 1, "step": self.step, **scores, "learning_rate": learning_rate(self.model)})
+        self.rows.append(self.row(epoch, logs))
         # The checkpoint first, because all else can be made again from it.
         self.write([self.checkpoint(), *self.weights(), self.metrics_file()])
         if self.completing or out_of_patience(self.rows, self.run.config.patience, self.run.config.monitor):
             self.model.stop_training = True
+
+    def row(self, epoch, logs):
+        """The metrics of an epoch that has just ended."""
+        scores = {name: float(value) for name, value in logs.items()}
+        rate = learning_rate(self.model)
+        return {"epoch": epoch + 1, "step": self.step, **scores, "learning_rate": rate, DIVERGED: 0}
 
     def in_an_epoch(self):
         """Whether steps were taken in an epoch that has not ended; its last step is followed by its validation."""
@@ -195,7 +178,7 @@ class Keeper(keras.callbacks.Callback):
 
     def weights(self):
         """What writes the weights of the epoch that has just ended, as the best and as one of those to keep."""
-        if not self.rows:
+        if not self.rows or has_diverged(self.rows[-1]):
             return []
         best = best_row(self.rows, self.run.config.monitor) is self.rows[-1]
         places = [self.run.save_weights] * best + [self.run.save_epoch] * bool(self.run.config.keep_epochs)
@@ -223,7 +206,7 @@ def write_metrics(path, rows):
     if not rows:
         return
     try:
-        write_atomically(path, pd.DataFrame(rows).to_csv(index=False).encode("utf-8"))
+        write_atomically(path, pd.DataFrame(rows).to_csv(index=False, na_rep="nan").encode("utf-8"))
     except PermissionError as error:  # Open in a spreadsheet under Windows; the checkpoint holds the rows too.
         warnings.warn(f"{path.name} is written later: {error.strerror}", stacklevel=2)
 
@@ -265,16 +248,26 @@ class StopOnInterrupt(keras.callbacks.Callback):
             raise Interrupted  # The keeper, called before, has saved the epoch with its validation.
 
 
+def has_diverged(row):
+    """Whether the epoch of a row of metrics diverged."""
+    return row.get(DIVERGED) == 1
+
+
 def best_row(rows, monitor):
-    """The row that is best in that column, the earliest of equals; None if there is no row."""
+    """The row that is best in that column, the earliest of equals; None if there is none that has not diverged."""
     return next(iter(ranked(rows, monitor)), None)
 
 
 def ranked(rows, monitor):
-    """The rows, best first: by the highest accuracy, or the lowest of the other columns."""
-    return sorted(rows, key=lambda row: row[monitor], reverse=monitor.endswith("accuracy"))
+    """The rows that have not diverged, best first: by the highest accuracy, or the lowest of the other columns."""
+    good = [row for row in rows if not has_diverged(row)]
+    return sorted(good, key=lambda row: row[monitor], reverse=monitor.endswith("accuracy"))
 
 
 def out_of_patience(rows, patience, monitor):
-    """Whether the last `patience` epochs brought nothing better."""
-    return bool(patience and rows) and rows[-1]["epoch"] - best_row(rows, monitor)["epoch"] >= patience
+    """Whether the last `patience` epochs, all after the last divergence, brought nothing better."""
+    if not (patience and rows):
+        return False
+    best = best_row(rows, monitor)
+    begin = max(row["epoch"] for row in rows if row is best or has_diverged(row))
+    return rows[-1]["epoch"] - begin >= patience

@@ -12,7 +12,8 @@ def save_checkpoint(run, tensors, step, rows, seconds):
     """Writes everything that the next step depends on.
 
     That is the weights, the optimizer's moments and step count, the dropout generators' state, the running means of the
-    epoch's metrics, the position in the data, and the epochs so far, from which best epoch and patience follow.
+    epoch's metrics, the position in the data, and the epochs so far, from which best epoch, patience and the factor of
+    the learning rate follow.
 
     Args:
         run: The `Run`.

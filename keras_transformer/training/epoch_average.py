@@ -7,14 +7,17 @@ import math
 
 import numpy as np
 
+from keras_transformer.chat.datastore import Datastore
 from keras_transformer.data.parts import Corpus
 from keras_transformer.device import find_devices
 from keras_transformer.errors import InputError
 from keras_transformer.models.packed import packed
 from keras_transformer.run import Run
 from keras_transformer.storage import load_tensors
+from keras_transformer.training.answering import prepare_answers
 from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
 from keras_transformer.training.checkpoint import load_checkpoint
+from keras_transformer.training.corrections import corrected
 from keras_transformer.training.going_on import check_corpus
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
@@ -43,7 +46,7 @@ def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
         raise InputError("name either how many of the last epochs to average, or how many of the best")
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     run = Run(run_dir)
-    check_corpus(run, corpus.survey(run.config.turns))
+    check_corpus(run, corpus.survey(run.config.turns, run.config.hold_out))
     paths = choose(run, last, best)
     with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
         model = run.build_model()
@@ -53,6 +56,8 @@ def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
     average = {"epochs": sorted(paths), **validate(run, model, corpus)}
     if keep:
         run.save_weights(weights, average)
+        if Datastore.exists(run.path):
+            print(prepare_answers(run, corpus))  # Its memories are those of the weights before.
     return {**average, "best": best_row(load_checkpoint(run)[2], run.config.monitor)}
 
 
@@ -81,6 +86,7 @@ def mean_weights(run, paths):
 
 def validate(run, model, corpus):
     """The scores of a model on the validation pairs, under the names that they have in `metrics.csv`."""
+    corpus = corrected(corpus, run.corpus.get("corrections"))
     [rows] = packed_rows(corpus, (run.tokenizer, run.target_tokenizer), run.config, ["validation"])
     joined = packed(model)
     joined.compile(loss=TokenLoss(1), metrics=[TokenAccuracy(), Perplexity()])

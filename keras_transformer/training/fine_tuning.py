@@ -6,6 +6,7 @@ from keras_transformer.run import Run
 KEPT = (
     "tokenizer", "target_tokenizer", "jamo", "turns",
     "vocab_size", "num_layers", "d_model", "num_heads", "dff", "tie_embeddings",
+    "norm_first",
 )  # fmt: skip
 """What tokenizers and weights fix."""
 

@@ -11,7 +11,16 @@ from keras_transformer.errors import InputError
 
 
 def train_on_ray(
-    corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None, workers=1, retries=3, gpus=None
+    corpus,
+    run_dir,
+    config=None,
+    from_run=None,
+    tokenizer=None,
+    target_tokenizer=None,
+    workers=1,
+    retries=3,
+    gpus=None,
+    settings=None,
 ):
     """Trains like `train`, under JAX, by workers that Ray Train places on a cluster.
 
@@ -32,6 +41,7 @@ def train_on_ray(
         workers: How many workers. Each is placed by one CPU of the cluster, and computes with all of its machine.
         retries: How often workers may fail before the training does.
         gpus: GPUs of each worker; None for one where the cluster has any.
+        settings: Settings that go before those of `config`, as for `train`.
 
     Returns:
         What `train` returns.
@@ -49,6 +59,7 @@ def train_on_ray(
     asked = {
         "corpus": corpus if isinstance(corpus, Corpus) else Corpus(corpus), "run_dir": run_dir, "config": config,
         "from_run": from_run, "tokenizer": tokenizer, "target_tokenizer": target_tokenizer,
+        "settings": settings,
     }  # fmt: skip
     with ray_workers.connected():
         gpus = check_room(ray_workers.machines(), workers, gpus)

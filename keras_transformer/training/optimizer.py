@@ -4,12 +4,13 @@ from keras_transformer.training.averaging import MOMENTUM, AveragingAdam
 from keras_transformer.training.schedule import make_schedule
 
 
-def make_optimizer(config, steps_per_epoch):
+def make_optimizer(config, steps_per_epoch, factor=1.0):
     """The optimizer that a `Config` asks for.
 
     Args:
         config: The `Config`.
         steps_per_epoch: Batches in an epoch.
+        factor: What the learning rate is multiplied with.
 
     Returns:
         An `AveragingAdam`, not built yet.
@@ -18,7 +19,7 @@ def make_optimizer(config, steps_per_epoch):
         InputError: If a cosine would end before its warm-up does.
     """
     return AveragingAdam(
-        make_schedule(config, config.epochs * steps_per_epoch),
+        make_schedule(config, config.epochs * steps_per_epoch, factor),
         beta_1=0.9,
         beta_2=0.98,
         epsilon=1e-9,

@@ -95,12 +95,39 @@ class PerUpdate(keras.optimizers.schedules.LearningRateSchedule):
         return cls(keras.optimizers.schedules.deserialize(config["schedule"]), config["batches"])
 
 
-def make_schedule(config, batches):
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class Scaled(keras.optimizers.schedules.LearningRateSchedule):
+    """A schedule multiplied with a factor.
+
+    Args:
+        schedule: The schedule.
+        factor: The factor.
+    """
+
+    def __init__(self, schedule, factor):
+        super().__init__()
+        self.schedule = schedule
+        self.factor = factor
+
+    def __call__(self, step):
+        """The learning rate, float32, at a step or at each of several."""
+        return self.schedule(step) * self.factor
+
+    def get_config(self):
+        return {"schedule": keras.optimizers.schedules.serialize(self.schedule), "factor": self.factor}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(keras.optimizers.schedules.deserialize(config["schedule"]), config["factor"])
+
+
+def make_schedule(config, batches, factor=1.0):
     """The learning rate that a `Config` asks for.
 
     Args:
         config: The `Config`.
         batches: Batches of the whole training, at whose end the cosine is 0.
+        factor: What the learning rate is multiplied with.
 
     Returns:
         A `LearningRateSchedule` of Keras' count, which is one of batches.
@@ -109,7 +136,8 @@ def make_schedule(config, batches):
         InputError: If a cosine would end before its warm-up does.
     """
     schedule = schedule_of_updates(config, batches // config.accumulate)
-    return schedule if config.accumulate == 1 else PerUpdate(schedule, config.accumulate)
+    schedule = schedule if config.accumulate == 1 else PerUpdate(schedule, config.accumulate)
+    return schedule if factor == 1 else Scaled(schedule, factor)
 
 
 def schedule_of_updates(config, updates):

@@ -9,8 +9,11 @@ import sys
 import keras
 import numpy as np
 
-from keras_transformer.config import Config
+from keras_transformer.chat.answering import ANSWERING
+from keras_transformer.config import FIELDS, Config, check_setting
+from keras_transformer.data.augmentation import augment
 from keras_transformer.data.catalog import is_corpus
+from keras_transformer.data.check.recommendation import recommend_for
 from keras_transformer.data.encoding import PairEncoder
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.parts import Corpus
@@ -20,8 +23,10 @@ from keras_transformer.models.packed import packed
 from keras_transformer.run import LOGS, SUMMARY, Run
 from keras_transformer.storage import remove_leftovers, write_json
 from keras_transformer.training import callbacks as around
+from keras_transformer.training.answering import prepare_answers
 from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
+from keras_transformer.training.corrections import check_corrections, corrected, corrections_for
 from keras_transformer.training.distributed import (
     count_devices,
     devices_in_use,
@@ -31,10 +36,12 @@ from keras_transformer.training.distributed import (
     shared_out,
     wait_for_all,
 )
+from keras_transformer.training.divergence import Divergence, DivergenceCheck, learning_rate_factor, restart
 from keras_transformer.training.fine_tuning import check_parent, load_origin
 from keras_transformer.training.going_on import check_corpus, check_settings
 from keras_transformer.training.layout import check_split
 from keras_transformer.training.losses import TokenLoss
+from keras_transformer.training.messages import epochs_hint, sample_answers, warm_up_warning
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.new_weights import draw_alike
 from keras_transformer.training.optimizer import make_optimizer
@@ -48,7 +55,15 @@ PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # K
 
 
 def train(
-    corpus, run_dir, config=None, from_run=None, tokenizer=None, target_tokenizer=None, devices=None, model_devices=1
+    corpus,
+    run_dir,
+    config=None,
+    from_run=None,
+    tokenizer=None,
+    target_tokenizer=None,
+    devices=None,
+    model_devices=1,
+    settings=None,
 ):
     """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
 
@@ -59,13 +74,15 @@ def train(
         corpus: DataFrame with the columns "question" and "answer", or what `load_pairs` reads, or a folder of such, or
             the name of a corpus of the catalog; or a `Corpus`, which can say more of it.
         run_dir: The run folder, new or of the same training.
-        config: The `Config`; by default that of the run folder, or for a new one that of `from_run`, or `Config()`.
+        config: The `Config`; by default that of the run folder, or for a new one that of `from_run`, or the one
+            recommended for the corpus, which `keras-transformer data check` prints too.
         from_run: Folder of a run to start from: its tokenizers and sizes are kept, its best weights are the first ones;
             optimizer and schedule begin anew.
         tokenizer: File of a tokenizer, as `Tokenizer.load` reads it; None to learn one as `config` says.
         target_tokenizer: File of the answers' own tokenizer, likewise.
         devices: Devices of this machine that share each batch out, under JAX; None for all GPUs there, or one.
         model_devices: So many of them split the large weights of one model, as `split_over` does.
+        settings: Settings of `Config` that go before those of `config`, a dictionary.
 
     Returns:
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
@@ -74,9 +91,13 @@ def train(
         InputError: If corpus, run folder and config do not fit together, another training writes to the run folder, or
             there are not so many devices.
         DiskFull: If there is no room to save; what was saved before is intact.
-        TrainingDiverged: If the loss becomes infinite or NaN; the last good weights are kept.
+        TrainingDiverged: If training diverges once more after three restarts with ever lower learning rates; the best
+            weights are kept.
         ProcessLost: If another process that trains with this one is gone.
     """
+    settings = settings or {}
+    for name, value in settings.items():
+        check_setting(name, value)
     prepare_devices()
     device_count = count_devices(devices)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
@@ -84,29 +105,61 @@ def train(
     parent = Run(from_run) if from_run else None
     run = Run(run_dir) if Run.exists(run_dir) else None
     known = run or parent
-    config = config or (known.config if known else Config())
+    config, survey = config or (known.config if known else None), None
+    if config is None and settings.keys() == FIELDS.keys():
+        config = Config()  # Nothing of which is left.
+    recommended = config is None
+    if recommended:
+        config, survey = recommended_config(corpus, settings, tokenizer, target_tokenizer)
+    config = config.replace(**settings)
     check_split(config, device_count // process_count(), model_devices)
     if run:
         check_settings(run, config, parent)
     if known:
         check_tokenizers(known, **files)
-    survey = corpus.survey(config.turns)
+    survey = survey or corpus.survey(config.turns, config.hold_out)
     if run:
         check_corpus(run, survey)
     if parent:
         check_parent(parent, config)
     tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
     about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
+    if corrections := corrections_for(run, parent):
+        about["corrections"] = corrections
     survey = dataclasses.replace(survey, sample=None)  # Which may be large.
     share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
-    training, validation = packed_rows(corpus, tokenizers, config, **share)
+    training, validation = packed_rows(corrected(corpus, corrections), tokenizers, config, **share)
+    if recommended and "warmup_steps" not in settings:
+        config = fitting_warm_up(config, config.epochs * len(training))
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     facts = config, tokenizers[0], about, parent, tokenizers[1]
-    with opened(run_dir, *facts) as run, shared_out(device_count, model_devices, run.target_tokenizer.vocab_size):
-        check_corpus(run, survey)  # Of several processes, each has a corpus of its own.
-        summary = fit(run, training, validation)
+    with opened(run_dir, *facts) as run:
+        with shared_out(device_count, model_devices, run.target_tokenizer.vocab_size):
+            check_corpus(run, survey)  # Of several processes, each has a corpus of its own.
+            check_corrections(run, corrections)
+            summary = fit(run, training, validation)
+        # One process answers, so that nothing may be shared out any more.
+        if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
+            print(prepare_answers(run, corpus))
     print(farewell(run, summary))
+    if summary["finished"]:
+        tell_more(run, validation.encoded, training.encoded)
     return summary
+
+
+def recommended_config(corpus, settings, tokenizer, target_tokenizer):
+    """The `Config` recommended for a corpus, which is told, and the corpus's `Survey`; arguments as for `train`."""
+    known = {"turns": settings.get("turns", 1), "hold_out": settings.get("hold_out")}
+    recommendation, survey, _ = recommend_for(corpus, **known, tokenizer=tokenizer, target_tokenizer=target_tokenizer)
+    if process_number() == 0:
+        print(recommendation.replace(**settings).line)
+    return recommendation.config, survey
+
+
+def fitting_warm_up(config, batches):
+    """A `Config` whose warm-up is a tenth of the training, if it was longer than half of it."""
+    updates = batches // config.accumulate
+    return config if config.warmup_steps <= updates / 2 else config.replace(warmup_steps=max(1, updates // 10))
 
 
 @contextlib.contextmanager
@@ -133,10 +186,12 @@ def fit(run, training, validation):
         return run.summary()
     writes = process_number() == 0
     if writes:
-        (run.path / SUMMARY).unlink(missing_ok=True)
+        for name in (SUMMARY, ANSWERING):
+            (run.path / name).unlink(missing_ok=True)
     devices = find_devices()
     chosen, reason = choose_precision(config.precision, devices)
-    model = compiled_model(run, training.encoded.tokens / len(training), len(training), chosen)
+    tokens_per_batch, factor = training.encoded.tokens / len(training), learning_rate_factor(rows)
+    model = compiled_model(run, tokens_per_batch, len(training), chosen, factor)
     restore(model, tensors, "variables")
     restore(model, tensors, "optimizer")
     if run.origin and not tensors:
@@ -145,6 +200,8 @@ def fit(run, training, validation):
     print(greeting(run, model, training, step, f"{where} in {chosen} ({reason})"))
     if not devices.gpus and (why := explain_unseen_gpu()):
         print(why)
+    if warning := warm_up_warning(config, config.epochs * len(training)):
+        print(warning)
     with Writer() if writes else Onlooker() as writer:
         keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
         del tensors  # Several times as large as the model.
@@ -162,11 +219,11 @@ def fit_keeping(model, run, training, validation, keeper):
     with around.StopOnInterrupt(keeper) as stop, noticing_losses():
         callbacks = [
             keeper.average,
-            around.FiniteLoss(),
             around.PairsPerSecond(len(training.encoded) / len(training)),
             around.TokenMeans(),
             around.BitsPerCharacter(validation.encoded),
             *([around.Board(run.path / LOGS, write_graph=False)] if process_number() == 0 else []),
+            DivergenceCheck(keeper),
             keeper,
             stop,
             around.NarrowBar(),
@@ -186,20 +243,30 @@ def steps_are_left(config, training, step, rows):
 def fit_from(model, config, training, validation, callbacks, keeper):
     """`model.fit` from the keeper's step on; an epoch broken off in its middle is first brought to its end.
 
-    The keeper ends `model.fit` after such an epoch, whose number of steps is not that of the others.
+    The keeper ends `model.fit` after such an epoch, whose number of steps is not that of the others. A divergence ends
+    it too; the next epoch then begins with the best weights.
     """
     while steps_are_left(config, training, keeper.step, keeper.rows):
         epoch, done = divmod(keeper.step, len(training))
-        model.fit(
-            training.from_step(keeper.step),
-            steps_per_epoch=len(training) - done,
-            initial_epoch=epoch,
-            epochs=config.epochs,
-            validation_data=validation,
-            callbacks=callbacks,
-            shuffle=False,  # The batches are shuffled already.
-            verbose=verbosity(sys.stdout),
-        )
+        try:
+            model.fit(
+                training.from_step(keeper.step),
+                steps_per_epoch=len(training) - done,
+                initial_epoch=epoch,
+                epochs=config.epochs,
+                validation_data=validation,
+                callbacks=callbacks,
+                shuffle=False,  # The batches are shuffled already.
+                verbose=verbosity(sys.stdout),
+            )
+        except Divergence as divergence:
+            tell(restart(model, keeper, divergence))
+
+
+def tell(line):
+    """Prints a line below what Keras has shown of an unfinished epoch; of several processes, the first does."""
+    if shown := verbosity(sys.stdout):
+        print(f"\n{line}" if shown == 1 else line, flush=True)
 
 
 def verbosity(stream):
@@ -219,9 +286,11 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
             name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
             for name in names
         }
-        for parts in corpus.parts(config.turns):
+        for number, parts in enumerate(corpus.parts(config.turns, config.hold_out)):
             for name in encoders.keys() & parts.keys():
                 encoders[name].add(parts[name])
+            if config.augment and "train" in encoders.keys() & parts.keys():
+                encoders["train"].add(augment(parts["train"], config.augment, (config.seed, number)))
         encoded = {name: encoder.finish() for name, encoder in encoders.items()}
     return [
         PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
@@ -229,14 +298,17 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
     ]
 
 
-def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32"):
-    """The run's model for packed rows, new, with its optimizer and loss; only a cosine has to know the steps."""
+def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32", factor=1.0):
+    """The run's model for packed rows, new, with its optimizer and loss; only a cosine has to know the steps.
+
+    The learning rate is multiplied with the factor.
+    """
     config = run.config
     keras.utils.set_random_seed(config.seed)
     with precision(precision_name):
         model = packed(run.build_model())
     draw_alike(model)
-    optimizer = make_optimizer(config, steps_per_epoch)
+    optimizer = make_optimizer(config, steps_per_epoch, factor)
     optimizer.build(model.trainable_variables)
     loss = TokenLoss(tokens_per_batch, config.label_smoothing)
     model.compile(optimizer, loss, metrics=[TokenAccuracy(), Perplexity()])
@@ -250,7 +322,7 @@ def about_corpus(source, survey, licence=None):
     """What a run folder notes of its corpus."""
     source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
     name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"
-    pairs = sum(survey.sizes.values())
+    pairs = survey.pairs
     about = {"name": name, "licence": licence, "source": source, "fingerprint": survey.fingerprint, "pairs": pairs}
     return {**about, **survey.sizes}
 
@@ -289,11 +361,20 @@ def greeting(run, model, training, step, where):
 
 
 def farewell(run, summary):
-    """How it went, and what to type next."""
+    """How it went, in one line."""
     if not summary["finished"]:
         return f"Stopped and saved in {run.path}. The same command goes on from here."
     return (
         f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
-        f"{summary[around.SCORE]:.3f} validation bits per character, kept in {run.path}.\n"
-        f"Talk to it:  keras-transformer chat {shlex.quote(str(run.path))}"
+        f"{summary[around.SCORE]:.3f} validation bits per character, kept in {run.path}."
     )
+
+
+def tell_more(run, validation, training):
+    """Prints what to think of a finished run, and what to type next; of several processes, the first does."""
+    if process_number():
+        return
+    if hint := epochs_hint(run.config, run.metrics()):
+        print(hint)
+    print(*sample_answers(run, validation, training), sep="\n")
+    print(f"Talk to it:  keras-transformer chat {shlex.quote(str(run.path))}")

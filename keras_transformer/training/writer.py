@@ -45,3 +45,6 @@ class Onlooker(contextlib.nullcontext):
 
     def write(self, steps):
         """Writes nothing."""
+
+    def wait(self):
+        """Returns at once."""

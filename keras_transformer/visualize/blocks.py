@@ -32,18 +32,26 @@ class Stack:
 
     Attributes:
         embedding: A `Block`.
-        layer: The `Block`s of one layer.
+        layer: The `Block`s of one layer, in the order of its computation: each sublayer before its Add & Norm; in a
+            pre-norm model after its Layer Norm.
         num_layers: How many such layers stand on each other (N).
+        norm: The `Block` of the final norm of a pre-norm model; None in a post-norm model.
     """
 
     embedding: Block
     layer: list
     num_layers: int
+    norm: Block | None = None
 
     @property
     def layer_parameters(self):
         """Parameters of one layer."""
         return sum(block.parameters for block in self.layer)
+
+    @property
+    def sublayers(self):
+        """The sublayers of one layer, each a pair of `Block`s in the order of `layer`."""
+        return list(zip(self.layer[::2], self.layer[1::2]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,11 +85,13 @@ def shape_of(model):
             embedding("Input Embedding", source),
             encoder_layer(parts.encoder.layers[0], embedded(source)),
             len(parts.encoder.layers),
+            final_norm(parts.encoder, embedded(source)),
         ),
         decoder=Stack(
             embedding("Output Embedding", target, shared=target is source),
             decoder_layer(parts.decoder.layers[0], embedded(target)),
             len(parts.decoder.layers),
+            final_norm(parts.decoder, embedded(target)),
         ),
         linear=Block("linear", "Linear", model.output.shape, 0 if tied else parts.project.count_params(), tied),
         parameters=model.count_params(),
@@ -102,22 +112,26 @@ def embedding(title, layer, shared=False):
 def encoder_layer(layer, shape):
     """The blocks of an `EncoderLayer`."""
     return [
-        attention("attention", "Multi-Head Attention", layer.self_attention, shape),
-        norm(layer.self_attention_norm, shape),
-        feed_forward(layer.feed_forward, shape),
-        norm(layer.feed_forward_norm, shape),
+        *with_norm(
+            attention("attention", "Multi-Head Attention", layer.self_attention, shape),
+            layer.self_attention_norm,
+        ),
+        *with_norm(feed_forward(layer.feed_forward, shape), layer.feed_forward_norm),
     ]
 
 
 def decoder_layer(layer, shape):
     """The blocks of a `DecoderLayer`."""
     return [
-        attention("attention", "Masked Multi-Head Attention", layer.self_attention, shape),
-        norm(layer.self_attention_norm, shape),
-        attention("cross_attention", "Multi-Head Attention", layer.cross_attention, shape),
-        norm(layer.cross_attention_norm, shape),
-        feed_forward(layer.feed_forward, shape),
-        norm(layer.feed_forward_norm, shape),
+        *with_norm(
+            attention("attention", "Masked Multi-Head Attention", layer.self_attention, shape),
+            layer.self_attention_norm,
+        ),
+        *with_norm(
+            attention("cross_attention", "Multi-Head Attention", layer.cross_attention, shape),
+            layer.cross_attention_norm,
+        ),
+        *with_norm(feed_forward(layer.feed_forward, shape), layer.feed_forward_norm),
     ]
 
 
@@ -133,6 +147,13 @@ def feed_forward(layer, shape):
     return Block("feed_forward", title, layer.compute_output_shape(shape), layer.count_params())
 
 
-def norm(layer, shape):
-    """The block of an `AddAndNorm`."""
-    return Block("norm", "Add & Norm", layer.compute_output_shape(shape, shape), layer.count_params())
+def with_norm(sublayer, residual):
+    """A sublayer's block and that of its `AddAndNorm`, in the order of their computation."""
+    if residual.norm_first:
+        return [Block("norm", "Layer Norm", sublayer.shape, residual.count_params()), sublayer]
+    return [sublayer, Block("norm", "Add & Norm", sublayer.shape, residual.count_params())]
+
+
+def final_norm(stack, shape):
+    """The block of the norm after a pre-norm `Encoder` or `Decoder`; None after a post-norm one, which has none."""
+    return Block("norm", "Layer Norm", shape, stack.norm.count_params()) if stack.norm else None

@@ -10,11 +10,13 @@ COLOURS = {
 }  # fmt: skip
 """Of the boxes, those of the paper's figure."""
 
+POST_NORM_HEIGHT, PRE_NORM_HEIGHT = 9.3, 11.1  # Of the figure.
 ENCODER, DECODER = 2.75, 6.65  # The middles of the two columns.
 WIDTH, HEIGHT = 2.8, 0.46  # Of a box.
 LANE = 0.2  # Between boxes and the residual connections around them.
 HEADS = 0.8  # From the middle of a box to an arrow for attention.
 ENTRY = 0.2  # From where arrows part to the box that they enter.
+PLUS = 0.1  # Radius of the sign of a sum.
 SMALL = {"size": 7.5}
 NOTES = """\
 The shape under a name is that of what leaves the box:
@@ -39,14 +41,15 @@ def plot_model_shape(model):
     from keras_transformer.visualize.sheet import Sheet
 
     shape = shape_of(model)
-    with drawing([], 9.4, 9.3, layout=None) as figure:
+    height = PRE_NORM_HEIGHT if shape.decoder.norm else POST_NORM_HEIGHT
+    with drawing([], 9.4, height, layout=None) as figure:
         sheet = Sheet(figure)
         encoder, decoder = Column(sheet, ENCODER, -1, "n"), Column(sheet, DECODER, 1, "m")
         encoder.draw("Inputs", shape.encoder)
         decoder.draw("Outputs (shifted right)", shape.decoder)
         hand_over(sheet, encoder, decoder)
         project(sheet, decoder, shape.linear)
-        sheet.write(0.4, 8.9, NOTES, ha="left", va="top")
+        sheet.write(0.4, height - 0.4, NOTES, ha="left", va="top")
         sheet.write(4.7, 0.47, f"{shape.parameters:,} parameters")
         sheet.write(4.7, 0.25, f"= {sum_of(shape)}", **SMALL)
     return figure
@@ -79,9 +82,15 @@ class Column:
         self.add_position()
         self.rise(0.2)
         floor = self.y
-        for sublayer, norm in zip(stack.layer[::2], stack.layer[1::2]):
-            self.residual(sublayer, norm)
+        for pair in stack.sublayers:
+            if stack.norm:
+                self.pre_norm_residual(*pair)
+            else:
+                self.residual(*pair)
         self.frame(floor, stack)
+        if stack.norm:
+            self.rise(0.3)
+            self.block(stack.norm)
 
     def rise(self, by):
         """Draws an arrow upwards."""
@@ -99,32 +108,53 @@ class Column:
     def add_position(self):
         """Draws the positional encoding, a wave that is added."""
         self.rise(0.25)
-        y, wave, t = self.y + 0.1, self.x + 0.65 * self.outward, np.linspace(-1, 1)
+        y, wave, t = self.y + PLUS, self.x + 0.65 * self.outward, np.linspace(-1, 1)
         self.sheet.line((wave, y), (self.x, y))
-        self.sheet.circle(self.x, y, 0.1)
-        self.sheet.line((self.x - 0.1, y), (self.x + 0.1, y), over=True)
-        self.sheet.line((self.x, y - 0.1), (self.x, y + 0.1), over=True)
+        self.plus()
         self.sheet.circle(wave, y, 0.17)
         self.sheet.line(*zip(wave + 0.13 * t, y + 0.09 * np.sin(np.pi * t)), over=True)
         side = "left" if self.outward > 0 else "right"
         self.sheet.write(wave + 0.25 * self.outward, y, "Positional\nEncoding", ha=side)
-        self.y += 0.2
+
+    def plus(self):
+        """Draws the sign of a sum."""
+        x, y = self.x, self.y + PLUS
+        self.sheet.circle(x, y, PLUS)
+        self.sheet.line((x - PLUS, y), (x + PLUS, y), over=True)
+        self.sheet.line((x, y - PLUS), (x, y + PLUS), over=True)
+        self.y += 2 * PLUS
+
+    def pre_norm_residual(self, norm, sublayer):
+        """Draws a sublayer that reads a Layer Norm, and the sum with the residual connection around both."""
+        x, fork = self.x, self.y + 0.16
+        lane = x + self.outward * (WIDTH / 2 + LANE)
+        self.rise(0.3)
+        self.block(norm)
+        self.enter(sublayer, self.y + 0.1)
+        self.rise(0.12)
+        middle = self.y + PLUS
+        self.sheet.arrow((x, fork), (lane, fork), (lane, middle), (x + self.outward * PLUS, middle))
+        self.plus()
 
     def residual(self, sublayer, norm):
         """Draws a sublayer with its Add & Norm and the residual connection around it."""
         x, fork = self.x, self.y + 0.22
         lane = x + self.outward * (WIDTH / 2 + LANE)
-        self.sheet.line((x, self.y), (x, fork))
-        for at in self.reads(sublayer):
-            self.sheet.arrow((x, fork), (at, fork), (at, fork + ENTRY))
-        if sublayer.kind == "cross_attention":
-            self.memory = fork
-        self.y = fork + ENTRY
-        self.block(sublayer)
+        self.enter(sublayer, fork)
         self.rise(0.12)
         middle = self.y + HEIGHT / 2
         self.sheet.arrow((x, fork), (lane, fork), (lane, middle), (x + self.outward * WIDTH / 2, middle))
         self.block(norm)
+
+    def enter(self, sublayer, fork):
+        """Draws the arrows that part at a height to enter a sublayer, and the sublayer."""
+        self.sheet.line((self.x, self.y), (self.x, fork))
+        for at in self.reads(sublayer):
+            self.sheet.arrow((self.x, fork), (at, fork), (at, fork + ENTRY))
+        if sublayer.kind == "cross_attention":
+            self.memory = fork
+        self.y = fork + ENTRY
+        self.block(sublayer)
 
     def reads(self, sublayer):
         """Where the arrows of its own side enter a sublayer: three of query, key and value, or one."""
@@ -170,11 +200,13 @@ def project(sheet, column, linear):
 
 def sum_of(shape):
     """The parameters of all parts, as a sum."""
+    norms = [stack.norm.parameters for stack in (shape.encoder, shape.decoder) if stack.norm]
     parts = {
         "input embedding": f"{shape.encoder.embedding.parameters:,}",
         "encoder": f"{shape.encoder.num_layers} × {shape.encoder.layer_parameters:,}",
         "output embedding": f"{shape.decoder.embedding.parameters:,}",
         "decoder": f"{shape.decoder.num_layers} × {shape.decoder.layer_parameters:,}",
+        "final norms": f"{sum(norms):,}",
         "linear": f"{shape.linear.parameters:,}",
     }
     return " + ".join(f"{number} ({name})" for name, number in parts.items() if number != "0")

@@ -105,6 +105,8 @@ def read(run, name, style):
     if not rows:
         raise InputError(f"{run.path}: no metrics: no epoch has ended yet, or they were left out of an export")
     best = best_row(rows, monitor)
+    if best is None:
+        raise InputError(f"{run.path}: every epoch so far has diverged: there is no best epoch to draw")
     so_far = "" if run.summary() else " so far"
     label = f"{name}: best epoch {best['epoch']:.0f} of {len(rows)}{so_far}, {monitor} {best[monitor]:.4f}"
     return Learned(rows, best, label, style)

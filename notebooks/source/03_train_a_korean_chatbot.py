@@ -1,32 +1,36 @@
 # %% [markdown] lang="en"
 # # 3. Train a Korean chatbot
 #
-# **English** · [한국어](03_train_a_korean_chatbot.ko.ipynb) · about three minutes on 2 CPU cores
+# **English** · [한국어](03_train_a_korean_chatbot.ko.ipynb) · five to ten minutes on 2 CPU cores
 #
 # What you will learn:
 #
-# - the way from a corpus to a model that answers, with `model.fit` as in every Keras tutorial;
-# - what the learning rate does, step by step;
-# - how to read training curves: what overfitting looks like on this corpus, and what validation tells you about it.
+# - how to get from a corpus to a chatbot with `model.fit`, as in every Keras tutorial;
+# - how the learning rate changes during training;
+# - what overfitting is, and why a chatbot may know its corpus by heart while a translator may not;
+# - how to answer questions that are not in the corpus.
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), section 5. The code:
-# [`data/pipeline.py`](../keras_transformer/data/pipeline.py), [`training/schedule.py`](../keras_transformer/training/schedule.py),
-# [`training/losses.py`](../keras_transformer/training/losses.py), [`decoding/generate.py`](../keras_transformer/decoding/generate.py).
+# [`data/pipeline.py`](../keras_transformer/data/pipeline.py), [`models/transformer.py`](../keras_transformer/models/transformer.py),
+# [`training/losses.py`](../keras_transformer/training/losses.py), [`chatbot.py`](../keras_transformer/chatbot.py),
+# [`chat/question_index.py`](../keras_transformer/chat/question_index.py).
 
 # %% [markdown] lang="ko"
 # # 3. 한국어 챗봇 학습하기
 #
-# [English](03_train_a_korean_chatbot.ipynb) · **한국어** · CPU 코어 2개로 3분쯤 걸립니다
+# [English](03_train_a_korean_chatbot.ipynb) · **한국어** · CPU 코어 2개로 5~10분 걸립니다
 #
 # 이 노트북에서 배우는 것:
 #
-# - 말뭉치에서 대답하는 모델까지, 여느 케라스 튜토리얼처럼 `model.fit`으로 가는 길;
-# - 학습률이 스텝마다 어떻게 움직이는지;
-# - 학습 곡선을 읽는 법: 이 말뭉치에서 과적합은 어떤 모습이고, 검증은 무엇을 알려 주는지.
+# - 여느 케라스 튜토리얼처럼 `model.fit`으로 말뭉치에서 챗봇을 만드는 법;
+# - 학습하는 동안 학습률이 어떻게 변하는지;
+# - 과적합이 무엇인지, 그리고 번역기는 말뭉치를 외우면 안 되는데 챗봇은 왜 외워도 되는지;
+# - 말뭉치에 없는 질문에 답하는 법.
 #
 # 논문: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762) 5절. 코드:
-# [`data/pipeline.py`](../keras_transformer/data/pipeline.py), [`training/schedule.py`](../keras_transformer/training/schedule.py),
-# [`training/losses.py`](../keras_transformer/training/losses.py), [`decoding/generate.py`](../keras_transformer/decoding/generate.py).
+# [`data/pipeline.py`](../keras_transformer/data/pipeline.py), [`models/transformer.py`](../keras_transformer/models/transformer.py),
+# [`training/losses.py`](../keras_transformer/training/losses.py), [`chatbot.py`](../keras_transformer/chatbot.py),
+# [`chat/question_index.py`](../keras_transformer/chat/question_index.py).
 
 # %%
 import importlib
@@ -42,9 +46,11 @@ import os
 
 import keras
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from keras_transformer import *
+from keras_transformer.chat.question_index import QuestionIndex
 
 keras.utils.set_random_seed(0)
 print("computes on", keras.distribution.list_devices("gpu") or "the CPU")
@@ -52,68 +58,68 @@ print("computes on", keras.distribution.list_devices("gpu") or "the CPU")
 # %% [markdown] lang="en"
 # ## The corpus
 #
-# 11,823 questions and answers of Korean small talk, by Youngsook Song (MIT licence). They are downloaded at first and checked. For a
-# corpus of your own, put a file's path in place of the name.
+# 11,823 questions and answers of Korean small talk, by Youngsook Song (MIT licence). They are downloaded once and verified. To use your
+# own corpus, replace the name with the path of a file.
 
 # %% [markdown] lang="ko"
 # ## 말뭉치
 #
-# 송영숙 님의 한국어 일상 대화 문답 11,823쌍입니다(MIT 라이선스). 처음 한 번 내려받아 확인합니다. 여러분의 말뭉치를 쓰려면 이름
-# 자리에 파일 경로를 넣으세요.
+# 송영숙 님의 한국어 일상 대화 문답 11,823쌍입니다(MIT 라이선스). 처음 한 번만 내려받고, 받은 파일이 맞는지 확인합니다. 직접 만든
+# 말뭉치를 쓰려면 이름 대신 파일 경로를 넣으세요.
 
 # %%
 CORPUS = os.environ.get("CORPUS", "chatbot_ko")
 if CORPUS in [corpus.name for corpus in corpora()]:
     download_corpus(CORPUS)
-    parts = load_corpus(CORPUS)
+    splits = load_corpus(CORPUS)
 else:
-    parts = split_pairs(load_pairs(CORPUS))
+    splits = split_pairs(load_pairs(CORPUS))
 
-parts["train"].head()
-
-# %% [markdown] lang="en"
-# ## What the model never sees
-#
-# One question of ten is kept out of training: half for validation, half for a test at the very end. A hash of the question
-# decides, so that no question stands on both sides.
-
-# %% [markdown] lang="ko"
-# ## 모델이 보지 못하는 것
-#
-# 질문 열 개 가운데 하나는 학습에서 빼 둡니다. 절반은 검증에, 절반은 맨 마지막 시험에 씁니다. 질문의 해시로 나누므로 같은
-# 질문이 양쪽에 들어가지 않습니다.
-
-# %%
-pd.DataFrame({"pairs": {name: len(part) for name, part in parts.items()}})
+train_pairs, validation_pairs = splits["train"], splits["validation"]
+train_pairs.head()
 
 # %% [markdown] lang="en"
-# ## Text to numbers
+# ## The split
 #
-# SentencePiece learns 2,000 pieces from the training part. `▁` marks where a word begins.
+# One question in ten is held out of training: half for validation, half for a final test. A hash of the question decides, so the same
+# question is never in two splits.
 
 # %% [markdown] lang="ko"
-# ## 글을 숫자로
+# ## 데이터 나누기
 #
-# SentencePiece가 학습용 부분에서 조각 2,000개를 배웁니다. `▁`는 단어가 시작하는 곳입니다.
+# 질문 열 개 가운데 하나는 학습에 쓰지 않습니다. 그 절반은 검증에, 나머지 절반은 마지막 시험에 씁니다. 질문의 해시로 나누므로 같은
+# 질문이 두 곳에 들어가지 않습니다.
 
 # %%
-known = parts["train"]
-tokenizer = Tokenizer.train([*known["question"], *known["answer"]], vocab_size=2000)
+pd.DataFrame({"pairs": {name: len(pairs) for name, pairs in splits.items()}})
+
+# %% [markdown] lang="en"
+# ## Text to tokens
+#
+# SentencePiece learns a vocabulary of 4,000 tokens from the training split. `▁` marks where a word begins.
+
+# %% [markdown] lang="ko"
+# ## 글을 토큰으로
+#
+# SentencePiece가 학습 데이터에서 토큰 4,000개의 어휘 집합을 만듭니다. `▁`는 단어가 시작하는 곳입니다.
+
+# %%
+tokenizer = Tokenizer.train([*train_pairs["question"], *train_pairs["answer"]], vocab_size=4000)
 sentence = "오늘 날씨가 정말 좋네요"
-pd.DataFrame([tokenizer.pieces(sentence), tokenizer.encode(sentence)], ["piece", "id"])
+pd.DataFrame([tokenizer.pieces(sentence), tokenizer.encode(sentence)], ["token", "id"])
 
 # %% [markdown] lang="en"
-# `make_dataset` puts several random pairs into a row, so that hardly any padding is computed; the masks keep them apart. The
-# decoder reads the answer one token late: at each place it is asked for the next one.
+# `make_dataset(…, packed=True)` packs several random pairs into each row, so there is hardly any padding; masks keep the pairs apart. The
+# decoder input is the answer, shifted by one token: at each position the model predicts the next token.
 
 # %% [markdown] lang="ko"
-# `make_dataset`은 무작위로 고른 여러 쌍을 한 줄에 담아 패딩을 거의 계산하지 않게 하고, 마스크가 서로를 가려 줍니다. 디코더는 답을
-# 한 토큰 늦게 읽으며, 자리마다 다음 토큰을 맞혀야 합니다.
+# `make_dataset(…, packed=True)`는 무작위로 고른 여러 쌍을 한 줄에 담습니다. 패딩이 거의 없고, 서로 다른 쌍은 마스크로 가립니다.
+# 디코더의 입력은 한 토큰 밀린 답이며, 모델은 자리마다 다음 토큰을 맞힙니다.
 
 # %%
 BATCH_SIZE, MAX_LENGTH = 64, 64
 train_data, validation_data = (
-    make_dataset(parts[name], tokenizer, BATCH_SIZE, MAX_LENGTH, shuffle=name == "train", packed=True)
+    make_dataset(splits[name], tokenizer, BATCH_SIZE, MAX_LENGTH, shuffle=name == "train", packed=True)
     for name in ("train", "validation")
 )
 
@@ -125,55 +131,62 @@ for name, ids in [("dec_inputs", inputs["dec_inputs"]), ("targets", targets)]:
 # %% [markdown] lang="en"
 # ## Model and learning rate
 #
-# Half the tutorial's width, so that it takes three minutes. The learning rate rises for 1,000 steps, then falls as $1/\sqrt{step}$
-# (section 5.3); without the rise, the first large steps spoil the weights.
+# The model is meant to memorize the training split, so there is no dropout. Questions, answers and output projection share one embedding
+# matrix (section 3.4). The learning rate rises for the first quarter of the steps, then falls to 0 along a cosine. The paper's schedule
+# (section 5.3) is still warming up when this training ends.
 
 # %% [markdown] lang="ko"
 # ## 모델과 학습률
 #
-# 3분 만에 끝나도록 너비를 튜토리얼의 절반으로 줄였습니다. 학습률은 1,000스텝 동안 올라간 다음 $1/\sqrt{step}$로 내려갑니다
-# (5.3절). 올라가는 구간이 없으면 처음의 큰 걸음이 가중치를 망칩니다.
+# 학습 데이터를 외우게 할 모델이므로 드롭아웃을 쓰지 않습니다. 질문과 답의 임베딩, 출력층이 행렬 하나를 함께 씁니다(3.4절). 학습률은 전체
+# 스텝의 처음 4분의 1 동안 올라간 뒤 코사인 곡선을 따라 0까지 내려갑니다. 논문의 학습률(5.3절)은 4,000스텝 동안 올라가므로 이 학습이
+# 끝날 때까지도 계속 오릅니다.
 
 # %%
-D_MODEL, EPOCHS = 128, 16
-model = transformer(tokenizer.vocab_size, num_layers=2, dff=512, d_model=D_MODEL, num_heads=8, dropout=0.1)
-schedule = CustomSchedule(D_MODEL, warmup_steps=1000)
-print(f"{model.count_params():,} parameters")
-plot_schedule(
-    {"this notebook": schedule, "4,000 steps of warm-up, as in the paper": CustomSchedule(D_MODEL)},
-    EPOCHS * len(train_data),
+D_MODEL, EPOCHS = 256, 12
+steps = EPOCHS * len(train_data)
+warmup_steps = steps // 4
+model = transformer(
+    tokenizer.vocab_size, num_layers=2, dff=512, d_model=D_MODEL, num_heads=8, dropout=0.0, tie_embeddings=True
 )
+schedule = keras.optimizers.schedules.CosineDecay(
+    0.0, steps - warmup_steps, warmup_target=1e-3, warmup_steps=warmup_steps
+)
+print(f"{model.count_params():,} parameters")
+plot_schedule({"this notebook": schedule, "the paper, 4,000 steps of warm-up": CustomSchedule(D_MODEL)}, steps)
 
 # %% [markdown] lang="en"
 # ## Training
 #
-# `packed(model)` reads the packed rows with the weights of `model`. Loss and accuracy count no padding. After every epoch the validation part is measured, and the weights are kept if they are the
-# best so far.
+# `packed(model)` trains the weights of `model` on packed rows. Loss and accuracy ignore padding. Two sets of weights are saved: those of the
+# epoch with the lowest validation loss, and the last.
 
 # %% [markdown] lang="ko"
 # ## 학습
 #
-# `packed(model)`은 `model`의 가중치로 여러 쌍이 담긴 줄을 읽습니다. 손실과 정확도는 패딩을 세지 않습니다. 에포크가 끝날 때마다 검증용 부분을 재고, 지금까지 가장 좋으면 가중치를 남깁니다.
+# `packed(model)`은 여러 쌍이 담긴 줄로 `model`의 가중치를 학습합니다. 손실과 정확도를 잴 때 패딩은 세지 않습니다. 가중치는 두 벌을
+# 저장합니다. 하나는 검증 손실이 가장 낮은 에포크의 것이고, 하나는 마지막 에포크의 것입니다.
 
 # %%
-optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
 joined = packed(model)
 joined.compile(optimizer, loss=loss_function, metrics=[accuracy])
-keep_best = keras.callbacks.ModelCheckpoint("best.weights.h5", save_best_only=True, save_weights_only=True)
+keep_lowest = keras.callbacks.ModelCheckpoint("lowest.weights.h5", save_best_only=True, save_weights_only=True)
 history = joined.fit(
-    train_data, validation_data=validation_data, epochs=EPOCHS, callbacks=[keep_best], shuffle=False, verbose=2
+    train_data, validation_data=validation_data, epochs=EPOCHS, callbacks=[keep_lowest], shuffle=False, verbose=2
 )  # The dataset shuffles by itself.
-joined.load_weights("best.weights.h5")
+joined.save_weights("last.weights.h5")
 
 # %%
 curves = pd.DataFrame(history.history, index=range(1, EPOCHS + 1))
-best = curves["val_loss"].idxmin()
+lowest = curves["val_loss"].idxmin()
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-for ax, name, unit in [(axes[0], "loss", "loss, nats a token"), (axes[1], "accuracy", "share of tokens")]:
-    ax.plot(curves[name], "o-", label="training")
-    ax.plot(curves[f"val_{name}"], "s--", label="validation")
-    ax.axvline(best, color="0.7", zorder=0, label=f"best epoch: {best}")
+axes[0].plot(curves["accuracy"], "o-", label="training")
+axes[0].plot(curves["val_accuracy"], "s--", label="validation")
+axes[1].plot(curves["val_loss"], "s--", color="C1", label="validation")
+for ax, name, unit in [(axes[0], "accuracy", "share of tokens"), (axes[1], "loss", "nats per token")]:
+    ax.axvline(lowest, color="0.7", zorder=0, label=f"lowest validation loss: epoch {lowest}")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="epoch", ylabel=unit, title=name)
     ax.legend()
@@ -181,82 +194,146 @@ for ax, name, unit in [(axes[0], "loss", "loss, nats a token"), (axes[1], "accur
 # %% [markdown] lang="en"
 # ## Reading the curves
 #
-# The training loss falls to the end. The validation loss falls more and more slowly, and after the epoch marked no further: from about there on
-# the model learns the answers of the training part by heart, and gets more and more sure of them where they are wrong. That is
-# **overfitting**. The gap between the two lines is its measure. The validation *accuracy* may go on creeping up: the likeliest token is right a
-# little more often, but the model is much too sure when it is not.
+# The training accuracy rises until nearly every token is right: the model knows the training split by heart. The validation loss falls at
+# first, and rises after the marked epoch: the model becomes too certain where it is wrong. This is **overfitting**. Whether it matters
+# depends on the task:
 #
-# Measured on training data alone, every epoch looks like an improvement. That is why `keras-transformer train` always keeps validation
-# pairs back, and keeps the best weights, not the last.
+# - **A translator must not overfit.** A rule leads from a sentence to its translation, and the model must follow it for every new
+#   sentence. The validation loss measures that: keep the epoch where it is lowest.
+# - **A chatbot may.** No rule leads from a question to its answer: many answers fit, and the corpus has one. A low validation loss then
+#   means cautious guesses, not good answers. And a question from the corpus is worth answering as the corpus does.
+#
+# Compare the two sets of weights: how many of 300 training questions do they answer exactly as the corpus does? Decoding is greedy: it
+# takes the likeliest token at every step.
 
 # %% [markdown] lang="ko"
 # ## 곡선 읽기
 #
-# 학습 손실은 끝까지 내려갑니다. 검증 손실은 점점 천천히 내려가다가 표시된 에포크부터는 더 내려가지 않습니다. 그 무렵부터 모델은 학습용 답을
-# 외우고, 틀린 답에도 점점 더 자신만만해집니다. 이것이 **과적합**이고, 두 선 사이의 틈이 그 크기입니다. 검증 *정확도*는 조금씩 더 오를 수도
-# 있습니다. 가장 그럴듯한 토큰이 맞는 일은 조금 늘지만, 틀릴 때 지나치게 확신하기 때문입니다.
+# 학습 정확도는 거의 모든 토큰을 맞힐 때까지 올라갑니다. 학습 데이터를 외운 것입니다. 검증 손실은 내려가다가 표시된 에포크를 지나면
+# 올라갑니다. 틀린 답을 지나치게 확신하기 때문입니다. 이것이 **과적합**입니다. 과적합이 문제인지는 과제에 따라 다릅니다.
 #
-# 학습 데이터로만 재면 모든 에포크가 나아지는 것처럼 보입니다. 그래서 `keras-transformer train`은 언제나 검증용 쌍을 따로 두고,
-# 마지막 가중치가 아니라 가장 좋은 가중치를 남깁니다.
-
-
-# %% [markdown] lang="en"
-# ## Answers
+# - **번역기는 과적합하면 안 됩니다.** 문장과 번역문 사이에는 규칙이 있고, 모델은 처음 보는 모든 문장에 그 규칙을 적용해야 합니다. 그
+#   능력을 재는 것이 검증 손실이므로, 검증 손실이 가장 낮은 에포크를 씁니다.
+# - **챗봇은 과적합해도 됩니다.** 질문에서 답을 끌어내는 규칙은 없습니다. 어울리는 답은 여럿이고 말뭉치에는 그중 하나가 있을 뿐입니다.
+#   이때 검증 손실이 낮다는 것은 조심스럽게 추측한다는 뜻이지, 답이 좋다는 뜻이 아닙니다. 그리고 말뭉치에 있는 질문에는 말뭉치대로
+#   답하는 것이 좋습니다.
 #
-# With the best weights, to questions from both sides. Few answers are the corpus' own, and that is as it should be: with so many different
-# answers, the model learns what *kind* of answer fits. Look for its favourite phrases, and for what it does when it does not know.
-
-# %% [markdown] lang="ko"
-# ## 대답
-#
-# 가장 좋은 가중치로, 양쪽의 질문에 답해 봅니다. 말뭉치의 답과 똑같은 답은 드뭅니다. 답이 이렇게 여러 가지일 때 모델이 배우는 것은 *어떤
-# 종류의* 답이 어울리는가이기 때문입니다. 모델이 즐겨 쓰는 말버릇을, 그리고 잘 모를 때 무엇을 하는지 찾아보세요.
-
+# 가중치 두 벌을 비교해 봅시다. 학습 질문 300개 가운데 몇 개에 말뭉치와 똑같이 답할까요? 디코딩은 매번 가장 그럴듯한 토큰을 고르는
+# 탐욕적 디코딩입니다.
 
 # %%
-def answers(questions):
-    return Chatbot(model, tokenizer, MAX_LENGTH).replies(questions)
+bot = Chatbot(model, tokenizer, MAX_LENGTH)
+known = train_pairs.groupby("question")["answer"].agg(set)  # The answers to each question.
+drawn = known.sample(min(300, len(known)), random_state=0)
+own_questions = ["안녕하세요", "오늘 너무 피곤해", "주말에 뭐 하지?", "고백할까 말까", "커피 마시고 싶어"]
+asked = [*own_questions, *validation_pairs["question"].sample(5, random_state=1)]
 
 
-asked = parts["train"].sample(4, random_state=1), parts["validation"].sample(4, random_state=1)
-table = pd.concat(asked, keys=["trained on", "never seen"]).droplevel(1)[["question", "answer"]]
-table["the model's answer"] = answers(table["question"])
-table
+def matches(answers, right_answers):
+    return [answer in right for answer, right in zip(answers, right_answers)]
 
-# %%
-questions = ["안녕하세요", "오늘 너무 피곤해", "주말에 뭐 하지?", "고백할까 말까", "커피 마시고 싶어"]
-pd.DataFrame({"question": questions, "answer": answers(questions)})
+
+answers = pd.DataFrame({"question": asked, "in training": ["yes" if text in known else "no" for text in asked]})
+for file, label in [
+    ("lowest.weights.h5", f"epoch {lowest}, lowest validation loss"),
+    ("last.weights.h5", f"epoch {EPOCHS}, the last"),
+]:
+    joined.load_weights(file)
+    share = np.mean(matches(bot.replies(list(drawn.index)), drawn))
+    print(f"{label}: {share:.0%} of {len(drawn)} training questions answered exactly")
+    answers[label] = bot.replies(asked)
+answers
 
 # %% [markdown] lang="en"
-# ## Keep it
+# The weights with the lowest validation loss know only part of the corpus's answers. The last ones know nearly all of them: we keep those.
 #
-# The model is an ordinary Keras model, and safe to load: no code is in the file.
+# ## New questions
+#
+# Knowing answers by heart does not teach the model to compose new ones. What it composes for a new question is often beside the point, and
+# sometimes not even a sentence. The simplest thing that helps is to give the answer of the nearest known question. `QuestionIndex` finds
+# it. It compares the characters (TF-IDF) and the vectors of `bot.encode`: the encoder's output, averaged over the tokens of a question.
 
 # %% [markdown] lang="ko"
-# ## 남겨 두기
+# 검증 손실이 가장 낮은 가중치는 말뭉치의 답을 일부만 기억합니다. 마지막 가중치는 거의 모두 기억하므로 이것을 씁니다.
 #
-# 이 모델은 평범한 케라스 모델이고, 파일에 코드가 들어 있지 않아 안전하게 불러올 수 있습니다.
+# ## 처음 보는 질문
+#
+# 답을 외웠다고 해서 새 답을 지을 줄 알게 되지는 않습니다. 처음 보는 질문에 모델이 지어낸 답은 엉뚱할 때가 많고, 문장이 안 될 때도
+# 있습니다. 가장 간단한 해결책은 아는 질문 가운데 가장 비슷한 질문의 답을 하는 것입니다. 그 질문은 `QuestionIndex`가 찾습니다. 글자를
+# TF-IDF로 비교하고, `bot.encode`의 벡터, 곧 인코더의 출력을 질문의 모든 토큰에 걸쳐 평균한 값도 비교합니다.
+
+# %%
+index = QuestionIndex(train_pairs["question"], bot.encode(list(train_pairs["question"])))
+
+
+def compare(questions):
+    rows = []
+    for question, composed, (numbers, similarities) in zip(
+        questions, bot.replies(questions), index.nearest(questions, bot.encode(questions))
+    ):
+        nearest = train_pairs.iloc[numbers[0]]
+        rows.append([question, composed, nearest["answer"], nearest["question"], round(float(similarities[0]), 2)])
+    return pd.DataFrame(rows, columns=["question", "composed", "retrieved", "nearest known question", "similarity"])
+
+
+compare([question for question in asked if question not in known])
+
+# %%
+unseen = validation_pairs.groupby("question")["answer"].agg(set)
+compared = compare(list(unseen.index))
+are_exact = compared[["composed", "retrieved"]].apply(lambda answers: matches(answers, unseen))
+by_similarity = are_exact.groupby(pd.cut(compared["similarity"], [0, 0.6, 0.8, 1]), observed=True).mean()
+print(f"Answered exactly, of {len(unseen)} validation questions:")
+pd.concat([by_similarity, are_exact.mean().to_frame("all").T]).map("{:.0%}".format).rename_axis("similarity")
+
+# %% [markdown] lang="en"
+# Few answers are exactly the corpus's, but others fit too: read some of `compared` yourself. The answer of the nearest known question
+# matches far more often, and more often the nearer that question is. Below a similarity of 0.6 it, too, is often beside the point.
+#
+# `keras-transformer train` does all this by itself. It recognizes a chat corpus, trains until it is known by heart and builds the index.
+# Then it chooses on the validation questions how to answer: `generate` (compose), `retrieve` (the nearest known question), or `hybrid`
+# (retrieve where the similarity is high enough, generate elsewhere).
+
+# %% [markdown] lang="ko"
+# 말뭉치와 똑같은 답은 드물지만 똑같지 않아도 어울리는 답이 있습니다. `compared`를 직접 읽어 보세요. 가장 비슷한 질문의 답이 훨씬 자주
+# 일치하고, 질문이 비슷할수록 더 자주 일치합니다. 유사도가 0.6보다 낮으면 이 답도 엉뚱할 때가 많습니다.
+#
+# `keras-transformer train`은 이 모든 일을 알아서 합니다. 대화 말뭉치임을 알아보고, 말뭉치를 외울 때까지 학습하고, 질문 색인을 만듭니다.
+# 그런 다음 검증 질문으로 답하는 방식을 고릅니다. `generate`는 답을 지어내고, `retrieve`는 가장 비슷한 질문의 답을 찾아 주며, `hybrid`는
+# 유사도가 충분히 높을 때만 찾고 나머지는 지어냅니다.
+
+# %% [markdown] lang="en"
+# ## Save and load
+#
+# The model is an ordinary Keras model. The file holds no code, so it is safe to load.
+
+# %% [markdown] lang="ko"
+# ## 저장하고 불러오기
+#
+# 이 모델은 평범한 케라스 모델입니다. 파일에 코드가 들어 있지 않아 안전하게 불러올 수 있습니다.
 
 # %%
 model.save("chatbot.keras")
 tokenizer.save("tokenizer.model")
-again = Chatbot(keras.models.load_model("chatbot.keras"), Tokenizer.load("tokenizer.model"), MAX_LENGTH)
-assert again.replies(questions) == answers(questions)
+loaded = Chatbot(keras.models.load_model("chatbot.keras"), Tokenizer.load("tokenizer.model"), MAX_LENGTH)
+assert loaded.replies(asked) == bot.replies(asked)
 
 # %% [markdown] lang="en"
 # ## Three things to try
 #
-# 1. Raise `dropout` to 0.3. When does the validation loss turn now, and how low was it?
-# 2. Set `warmup_steps=4000`: draw the schedule for `EPOCHS * len(train_data)` steps and say, before you train, what will happen.
-# 3. Train 40 epochs and do not load the best weights. How many questions of the training part come back word for word now?
+# 1. Raise `dropout` to 0.3. When does the validation loss turn now, and how many training questions are answered exactly?
+# 2. Train with `CustomSchedule(D_MODEL)`, the second line of the schedule plot. Before you train, say what will happen.
+# 3. Ask training questions in other words: leave out the spaces, change an ending, make a typo. Pass them to `compare`. When does the
+#    composed answer change, and when the retrieved one?
 #
 # Before: [2. Positions and layers](02_positions_and_layers.ipynb). Next: [4. Look inside](04_look_inside.ipynb)
 
 # %% [markdown] lang="ko"
 # ## 해 볼 것 세 가지
 #
-# 1. `dropout`을 0.3으로 올려 보세요. 검증 손실은 이제 언제 방향을 바꾸고, 얼마까지 내려갔나요?
-# 2. `warmup_steps=4000`으로 두고 `EPOCHS * len(train_data)` 스텝의 학습률을 그린 다음, 학습하기 전에 무슨 일이 일어날지 말해 보세요.
-# 3. 40에포크를 학습하고 가장 좋은 가중치를 불러오지 마세요. 이제 학습용 질문 가운데 몇 개가 글자 그대로 돌아오나요?
+# 1. `dropout`을 0.3으로 올려 보세요. 검증 손실은 이제 언제 방향을 바꾸고, 학습 질문 가운데 몇 개에 똑같이 답하나요?
+# 2. 학습률 그림의 두 번째 곡선인 `CustomSchedule(D_MODEL)`로 학습해 보세요. 학습하기 전에 무슨 일이 일어날지 먼저 말해 보세요.
+# 3. 학습 질문을 다르게 물어보세요. 띄어쓰기를 빼거나, 어미를 바꾸거나, 오타를 내서 `compare`에 넣으세요. 지어낸 답은 언제
+#    달라지고, 찾은 답은 언제 달라지나요?
 #
 # 이전: [2. 위치와 층](02_positions_and_layers.ko.ipynb). 다음: [4. 속을 들여다보기](04_look_inside.ko.ipynb)

@@ -50,6 +50,27 @@ def test_a_conversation(terminal):
     leaves_politely(terminal)
 
 
+def test_a_wrong_answer_is_put_right(terminal, small_run):
+    try:
+        terminal.send("hello\r")
+        terminal.expect("Hi there!")
+        terminal.send("/why\r")
+        terminal.expect(r"composed; nearest:\s+\[1\.00\] pair \d+: hello")
+        terminal.send("/wrong\r")
+        terminal.expect("어떤 답이 맞나요")
+        terminal.send("Howdy!\r")
+        terminal.expect(r"Taught: hello → Howdy!  \(before: Hi there!\)")
+        terminal.send("/again\r")
+        terminal.expect("Howdy!")
+        terminal.send("/by retrieve\r")
+        terminal.send("/why\r")
+        terminal.expect(r"\[1\.00\] corrections.jsonl, row 1: hello")
+        terminal.send("/quit\r")
+        leaves_politely(terminal)
+    finally:
+        (small_run / "corrections.jsonl").unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
 def test_leaving_by_a_key(terminal, key):
     terminal.send(key)

@@ -17,6 +17,8 @@ from keras_transformer.lock import locked
 
 COMMAND = [sys.executable, "-m", "keras_transformer"]
 SIZES = [
+    "--preset",
+    "small",
     "--num-layers",
     "1",
     "--d-model",
@@ -92,7 +94,8 @@ def test_answers_as_json(small_run):
     process = call("answer", small_run, "--json", "--n-best", "2", stdin="잘 자\n".encode())
     found = json.loads(process.stdout)
     assert found["question"] == "잘 자"
-    assert [set(answer) for answer in found["answers"]] == [{"answer", "score"}] * 2
+    assert [set(answer) for answer in found["answers"]] == [{"answer", "score", "answered_by", "sources"}] * 2
+    assert found["answers"][0]["answered_by"] == "generate"
     assert found["answers"][0]["answer"] == "좋은 꿈 꾸세요."
 
 
@@ -157,6 +160,21 @@ def test_train_makes_a_run_and_says_what_comes_next(corpus, tmp_path):
     assert settings["corpus"]["pairs"] == 120
 
 
+def test_train_says_what_it_chose_and_options_go_before_it(corpus, tmp_path):
+    process = call("train", corpus, "--run", tmp_path / "run", *SIZES[2:], "--epochs", 2, "--warmup-steps", 5)
+    assert process.returncode == 0, process.stderr.decode()
+    chosen = "Chosen for chat: pairs to be known by heart (120 pairs); 500 pieces, 1 layer of 16, 2 epochs"
+    progress = process.stderr.decode().splitlines()
+    assert progress[0] == f"{chosen}, nothing held out."
+    settings = json.loads((tmp_path / "run/config.json").read_text())["config"]
+    assert (settings["epochs"], settings["num_layers"], settings["warmup_steps"]) == (2, 1, 5)
+    assert (settings["schedule"], settings["hold_out"], settings["tie_embeddings"]) == ("cosine", False, True)
+
+    again = call("train", corpus, "--run", tmp_path / "run", "--epochs", 3)
+    assert again.returncode == 0
+    assert "Chosen for" not in again.stderr.decode()
+
+
 def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
     arguments = ["train", str(corpus), "--run", str(tmp_path / "run"), "--epochs", "400", *SIZES]
     process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE)
@@ -183,7 +201,8 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
 
 def test_a_file_says_what_to_train_and_the_run_folder_holds_one_to_repeat_it(corpus, tmp_path):
     korean = corpus.rename(tmp_path / "대화 쌍.csv")
-    entries = [f"{option[2:].replace('-', '_')} = {value}" for option, value in zip(SIZES[::2], SIZES[1::2])]
+    entries = [f"{option[2:].replace('-', '_')} = {value}" for option, value in zip(SIZES[2::2], SIZES[3::2])]
+    entries.append('preset = "small"')
     text = "\n".join(
         ['corpus = "대화 쌍.csv"', 'run = "실행"', "epochs = 2", "label_smoothing = 0.1", "keep_epochs = 1", *entries]
     )
@@ -258,7 +277,8 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(corpus, tmp_path):
         (["train", "no.csv", "--run", "r"], "no.csv"),
         (["train", "empty.csv", "--run", "r"], "empty.csv: no question-answer pair in it"),
         (["train", "korean.csv", "--run", "r"], "add --encoding cp949"),
-        (["train", "few.csv", "--run", "r"], "the corpus is too small"),
+        (["train", "few.csv", "--run", "r", "--hold-out"], "the corpus is too small"),
+        (["train", "few.csv", "--run", "r", "--preset", "demo"], "the corpus is too small"),
         (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "split into 3 equal heads"),
         (["train", "few.csv", "--run", "r", "--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
         (["train", "few.csv", "--run", "r", "--schedule", "linear"], "schedule must be one of paper, inverse_sqrt"),

@@ -4,10 +4,13 @@ import argparse
 
 import pytest
 
+from keras_transformer import Beam, InputError, Sampling
 from keras_transformer.apps import chat
+from keras_transformer.apps.answer_by import add_answer_by_option, add_cite_option
 from keras_transformer.apps.chat import Conversation, answer_lines
 from keras_transformer.apps.fallback import add_fallback_options
 from keras_transformer.apps.strategy import add_strategy_options
+from keras_transformer.chat.answering import Answer
 
 KNOWN = set("abcdefgh")
 
@@ -16,14 +19,30 @@ class Bot:
     """Answers every question by its last line in capitals, and remembers what it was asked."""
 
     def __init__(self, turns):
-        self.turns, self.asked, self.tokenizer = turns, [], self
+        self.turns, self.asked, self.tokenizer, self.datastore = turns, [], self, None
 
-    def stream(self, question, strategy=None, fallback=None):
+    def stream(self, question, strategy=None, fallback=None, answer_by=None):
         self.asked.append(question)
-        yield from question.split("\n")[-1].upper()
+        text = question.split("\n")[-1].upper()
+        yield from text
+        return Answer(text, 0.0)
 
-    def n_best(self, questions, wanted, strategy=None):
-        return [[("".join(self.stream(question)), 0.0)] * wanted if question else [("", 0.0)] for question in questions]
+    def answers(self, questions, **how):
+        return [Answer("".join(self.stream(question, **how)), 0.0) for question in questions if question] or [
+            Answer("", 0.0)
+        ]
+
+    def candidates(self, questions, wanted, strategy=None):
+        return [self.answers([question]) * wanted for question in questions]
+
+    def matches(self, questions):
+        return [[] for _ in questions]
+
+    def way(self, *_, **__):
+        return "generate"
+
+    def retrieves(self, near, way):
+        return False
 
     def knows_nothing_of(self, text):
         return bool(text) and not KNOWN & set(text)
@@ -37,6 +56,8 @@ def options():
     parser = argparse.ArgumentParser()
     add_strategy_options(parser)
     add_fallback_options(parser)
+    add_answer_by_option(parser)
+    add_cite_option(parser)
     return parser.parse_args([])
 
 
@@ -77,3 +98,64 @@ def test_lines_are_one_conversation_and_a_blank_one_begins_another(options, monk
     assert bot.asked == ["a", "a\nA\nb", "c", "?\n\nd"]
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["A", "B", "", "C", "I never met any of these: ?  (모두 처음 보는 글자예요)", "D"]
+
+
+class Store:
+    """Keeps what it is taught; the first lesson finds the run locked."""
+
+    def __init__(self):
+        self.lessons = []
+
+    def teach(self, question, answer):
+        self.lessons.append((question, answer))
+        if len(self.lessons) == 1:
+            raise InputError("locked")
+        return []
+
+
+def test_the_line_after_wrong_is_the_right_answer_unless_it_is_empty_or_a_command(options, capsys):
+    conversation = Conversation(Bot(1), options)
+    conversation.bot.datastore = Store()
+    for line in ("/wrong", "a", "/wrong", "x", "/wrong", "", "/wrong", "/why", "b", "/wrong", "y"):
+        assert conversation.hear(line)
+    right = "What would be right?  어떤 답이 맞나요?"
+    assert capsys.readouterr().out.splitlines() == [
+        "Nothing was asked yet.  아직 질문이 없습니다.", "A",
+        right, "locked", right, "Nothing was taught.  아무것도 가르치지 않았습니다.",
+        right, "  composed; nothing known is near", "B", right, "Taught: b → y  (before: no known answer)",
+    ]  # fmt: skip
+    assert conversation.bot.datastore.lessons == [("a", "x"), ("b", "y")]
+    conversation.hear("/wrong")
+    assert not conversation.hear("/quit")
+
+
+def test_without_a_datastore_there_is_nothing_to_teach(options, capsys):
+    conversation = Conversation(Bot(1), options)
+    for line in ("a", "/wrong", "b", "/why"):
+        conversation.hear(line)
+    assert capsys.readouterr().out.splitlines() == [
+        "A", chat.NO_DATASTORE, "B", "  composed; the run has no datastore",
+    ]  # fmt: skip
+
+
+def test_the_way_is_changed_and_what_says_how_to_generate_ends_it(options, capsys):
+    conversation = Conversation(Bot(1), options)
+    ways = []
+    for line in ("/beam 4", "/by hybrid", "/sample 2", "/by retrieve", "/greedy", "/by generate", "/by"):
+        conversation.hear(line)
+        ways.append((conversation.options.answer_by, conversation.settings["strategy"]))
+    assert ways == [
+        (None, Beam(4)), ("hybrid", None), (None, Sampling(2.0)), ("retrieve", None), ("generate", None),
+        ("generate", None), ("generate", None),
+    ]  # fmt: skip
+    assert capsys.readouterr().out == "/by: /help shows what stands behind /by\n"
+
+
+def test_sources_are_shown_where_they_are_asked_for(options, monkeypatch, capsys):
+    options.cite = True
+    Conversation(Bot(1), options).hear("a")
+    monkeypatch.setattr(chat.Chatbot, "load", lambda run: Bot(1))
+    answer_lines("run", ["b", "", "?"], options)
+    lines = capsys.readouterr().out.splitlines()
+    cited = "  composed; the run has no datastore"
+    assert lines == ["A", cited, "B", cited, "", "I never met any of these: ?  (모두 처음 보는 글자예요)"]

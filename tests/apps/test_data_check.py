@@ -33,7 +33,10 @@ def test_a_fit_corpus(corpus, capsys):
     assert "Pairs: 1,200 (different questions: 1,200, answers: 97)" in lines
     assert "  the first: “0번 질문이에요?” (row 2), “0번 대답이에요.” (row 2)" in lines
     assert "    1.1%, 13 times: “0번 대답이에요.” (row 2)" in lines
-    assert f"  keras-transformer train '{corpus}' --run 'runs/내 자료' --preset demo" in "\n".join(lines)
+    start = lines.index("To train on it:")
+    assert lines[start + 1] == f"  keras-transformer train '{corpus}' --run 'runs/내 자료'"
+    assert lines[start + 2].startswith("  Chosen for chat: pairs to be known by heart (1,0")
+    assert lines[start + 3].startswith("    vocabulary 500: ")
     assert lines[-1] == "Verdict: fit"
     assert errors == f"reading {corpus} …\nmeasuring vocabularies …\n"
 
@@ -68,14 +71,39 @@ def test_an_unfit_corpus(tmp_path, capsys):
     assert lines == [
         f"Verdict: unfit: {path}: line 2 is not UTF-8; the file reads as CP949: add --encoding cp949",
     ]
-    assert check(capsys, path, "--encoding", "cp949")[1][-1].startswith("Verdict: unfit: too small: ")
+
+
+def test_a_corpus_too_small_to_hold_any_out(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_bytes("Q,A\n안녕?,네\n".encode("cp949"))
+    status, lines, _ = check(capsys, path, "--encoding", "cp949")
+    assert status == 0
+    assert not any(line.startswith("  split by question") for line in lines)
+    assert any(line.startswith("  Chosen for chat: ") and line.endswith(", nothing held out.") for line in lines)
+    assert lines[-1] == "Verdict: fit with warnings (1)"
+
+
+def test_a_folder(corpus, tmp_path, capsys):
+    (tmp_path / "parts").mkdir()
+    corpus.rename(tmp_path / "parts/train.csv")
+    (tmp_path / "parts/dev.csv").write_text("Q,A\n안녕?,네\n", encoding="utf-8")
+    status, lines, errors = check(capsys, tmp_path / "parts")
+    assert (status, lines[0]) == (0, f"{tmp_path / 'parts'}: 1,201 pairs")
+    assert [line.split() for line in lines[1:4]] == [["train", "1,200"], ["validation", "1"], ["test", "0"]]
+    assert lines[6].endswith(f"--run runs/{'parts'}")
+    assert lines[7].startswith("  Chosen for chat: ")
+    assert lines[-1] == "Verdict: fit"
+    assert errors == f"reading {tmp_path / 'parts'} and measuring vocabularies …\n"
 
 
 def test_json(corpus, capsys):
     status, lines, _ = check(capsys, corpus, "--json")
     assert status == 0
     (line,) = lines
-    assert json.loads(line)["verdict"] == "fit"
+    found = json.loads(line)
+    assert found["verdict"] == "fit"
+    assert set(found["recommendation"]) == {"kind", "config", "reasons"}
+    assert found["recommendation"]["config"]["vocab_size"] == 500
     assert "0번 대답이에요." in line
 
 

@@ -117,3 +117,11 @@ def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_fo
     assert main(["evaluate", str(run), "--json"]) == 0  # The run's own corpus, as none is named.
     out, errors = capsys.readouterr()
     assert (json.loads(out)["questions"], json.loads(out)["met"], "warning" in errors) == (3, 0, False)
+
+
+def test_each_way_of_answering_is_measured(small_run, corpus, capsys):
+    words = (small_run, corpus, "--split", "validation")
+    for asked, answered in (([], "generate"), (["--answer-by", "retrieve"], "retrieve"), (["--beam", "2"], "generate")):
+        assert evaluated(capsys, *words, *asked)["answer_by"] == answered
+    assert main(["evaluate", *map(str, words), "--answer-by", "hybrid"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(" answers to them, answered by hybrid")

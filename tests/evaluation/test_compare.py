@@ -83,7 +83,7 @@ def test_all_runs_are_asked_in_the_same_way(monkeypatch, make_evaluation):
 
     monkeypatch.setattr(module, "evaluation", evaluation)
     compare(["x", "y"], "pairs" * 2, Beam(2), {"b"}, max_length=9)
-    assert heard == [((run, "pairs" * 2, Beam(2), {"b"}), {"max_length": 9}) for run in ("x", "y")]
+    assert heard == [((run, "pairs" * 2, Beam(2), {"b"}, None), {"max_length": 9}) for run in ("x", "y")]
 
 
 def test_one_run_is_nothing_to_compare():

@@ -39,7 +39,7 @@ def test_each_question_is_asked_once_and_all_its_answers_are_right(small_run, mo
         [("hello", "Hello!"), ("bye", "See you!"), (" hello ", "Hi there!")], columns=["question", "answer"]
     )
     found = evaluate(small_run, pairs, Beam(2), max_length=9)
-    assert heard == [(["hello", "bye"], Beam(2), {"max_length": 9})]
+    assert heard == [(["hello", "bye"], Beam(2), {"answer_by": None, "max_length": 9})]
     assert (found["questions"], found["pairs"], found["exact_match"], found["copied"]) == (2, 3, 0.5, None)
     assert (found["distinct_1"], found["distinct_2"]) == (0.5, 0.5)
     assert found["signatures"]["bleu"].startswith("nrefs:var|")

@@ -26,6 +26,7 @@ QUESTIONS = [
 RUNS = {
     "one vocabulary": ("pieces", None, {"num_layers": 2}),
     "one matrix": ("pieces", None, {"num_layers": 1, "tie_embeddings": True}),
+    "pre-norm": ("pieces", None, {"num_layers": 2, "norm_first": True}),
     "two vocabularies": ("pieces", "words", {"num_layers": 1, "tie_embeddings": True}),
     "letters of Hangul": ("letters", None, {"num_layers": 1}),
     "several turns": ("characters", None, {"num_layers": 1, "turns": 3}),

@@ -57,12 +57,13 @@ def small_export(small_run, tmp_path_factory):
     return exported(Run(small_run), tmp_path_factory.mktemp("exports") / "내보낸 것")
 
 
-@pytest.fixture(scope="module", params=["one tokenizer", "one table", "two tokenizers"])
+@pytest.fixture(scope="module", params=["one tokenizer", "one table, pre-norm", "two tokenizers"])
 def conversation_run(request, tmp_path_factory):
-    """A run of several turns, cut into jamo; with one tokenizer or two, and one table or several."""
+    """A run of several turns, cut into jamo; with one tokenizer or two, one table or several, post-norm or pre-norm."""
     tokenizer = Tokenizer.train(LETTERS, CONFIG.vocab_size, jamo=True, separator=True)
     own = Tokenizer.train(LETTERS[::-1], 200, kind="character", jamo=True) if "two" in request.param else None
-    config = CONFIG.replace(turns=3, jamo=True, tie_embeddings=request.param == "one table")
+    shape = {"tie_embeddings": "one table" in request.param, "norm_first": "pre-norm" in request.param}
+    config = CONFIG.replace(turns=3, jamo=True, **shape)
     return random_run(tmp_path_factory.mktemp("runs") / "run", config, tokenizer, own)
 
 

@@ -50,10 +50,11 @@ def test_a_folder_answers_as_its_run_does(small_export, bot, assert_answers_as):
     assert_answers_as(onnx.reopen(small_export), bot, QUESTIONS)
 
 
-def test_so_does_that_of_a_run_with_turns_jamo_two_tokenizers_and_a_shared_table(tmp_path, assert_answers_as):
+def test_so_does_that_of_a_pre_norm_run_with_turns_jamo_two_tokenizers_and_a_shared_table(tmp_path, assert_answers_as):
     tokenizer = Tokenizer.train(TEXTS, CONFIG.vocab_size, jamo=True, separator=True)
     own = Tokenizer.train(TEXTS[::-1], 200, kind="character", jamo=True)
-    run, model = made_up(tmp_path / "run", CONFIG.replace(jamo=True, tie_embeddings=True), tokenizer, own)
+    config = CONFIG.replace(jamo=True, tie_embeddings=True, norm_first=True)
+    run, model = made_up(tmp_path / "run", config, tokenizer, own)
     bot, folder = Chatbot(model, tokenizer, CONFIG.max_length, own, CONFIG.turns), tmp_path / "out"
     folder.mkdir()
     onnx.write(run, model, folder)

@@ -1,8 +1,11 @@
 import json
+import shutil
 
 import pytest
 
 from keras_transformer import Chatbot, InputError, Run, export_run
+from keras_transformer.apps.info import about_folder
+from keras_transformer.chat.answering import Answering
 from keras_transformer.export.run import reopen
 
 QUESTIONS = ["안녕하세요", "hello", "고마워", "처음 듣는 말", ""]
@@ -11,7 +14,10 @@ QUESTIONS = ["안녕하세요", "hello", "고마워", "처음 듣는 말", ""]
 def test_it_answers_as_the_run_and_holds_nothing_of_its_training(small_run, tmp_path, bot, assert_answers_as):
     about = export_run(small_run, tmp_path / "out")
     assert_answers_as(reopen(tmp_path / "out"), bot, QUESTIONS)
-    assert set(about["files"]) == {"config.json", "tokenizer.model", "weights.safetensors", "summary.json"}
+    assert set(about["files"]) == {
+        "answering.json", "config.json", "datastore.jsonl", "datastore.safetensors", "summary.json", "tokenizer.model",
+        "weights.safetensors",
+    }  # fmt: skip
     assert about["verified"] == {"questions": 16, "equal": 16}
     assert Run(tmp_path / "out").id == Run(small_run).id
 
@@ -20,6 +26,22 @@ def test_paths_of_the_machine_that_trained_stay_there(small_run, tmp_path):
     export_run(small_run, tmp_path / "out")
     assert "source" in json.loads((small_run / "config.json").read_text("utf-8"))["corpus"]
     assert "source" not in json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["corpus"]
+
+
+@pytest.mark.parametrize("quantization", ["float32", "int8"])
+def test_it_retrieves_and_was_taught_as_the_run(small_run, tmp_path, quantization):
+    shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(tmp_path / "run")
+    run = Chatbot.load(tmp_path / "run")
+    run.datastore.teach("hello", "Howdy!")
+    about = export_run(tmp_path / "run", tmp_path / "out", quantization=quantization)
+    assert about["verified"]["equal"] == 16
+    assert "answers" not in about
+    found = reopen(tmp_path / "out")
+    assert found(["잘 자", "hello", ""])[:2] == [("좋은 꿈 꾸세요.", None), ("Howdy!", None)]
+    Chatbot.load(tmp_path / "out").datastore.forget("hello")  # Its own corrections may change.
+    assert about_folder(tmp_path / "out")["answering"]["taught"] == 0
+    assert run.reply("hello") == "Howdy!"
 
 
 def test_eight_bits_are_a_quarter_of_the_size(small_run, tmp_path):

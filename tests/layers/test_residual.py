@@ -49,3 +49,31 @@ def test_config_round_trip():
     assert (copy.dropout.rate, copy.name) == (0.25, "norm")
     assert copy.get_config() == layer.get_config()
     assert copy.norm.compute_dtype == copy.dropout.compute_dtype == "float16"
+
+
+def test_pre_norm_normalizes_the_sublayers_input_and_adds_its_output():
+    layer = AddAndNorm(dropout=0.5, norm_first=True)
+    layer.build(X.shape, SUBLAYER.shape)
+    layer.norm.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
+    normalized = layer.sublayer_input(np.array([[[0, 0, 0, 4]]], "float32"))
+    expected = NORMALIZED * [1, 2, 3, 4] + [10, 20, 30, 40]
+    np.testing.assert_allclose(ops.convert_to_numpy(normalized), expected, rtol=1e-5)
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer(X, SUBLAYER)), X + SUBLAYER)
+
+
+def test_post_norm_hands_the_sublayer_what_there_is():
+    assert AddAndNorm(dropout=0.5).sublayer_input(X) is X
+
+
+def test_pre_norm_drops_from_the_sublayer_only_in_training():
+    keras.utils.set_random_seed(0)
+    layer, ones = AddAndNorm(dropout=0.5, norm_first=True), np.ones((1, 8, 8), "float32")
+    dropped = ops.convert_to_numpy(layer(ones, ones, training=True))
+    assert set(np.unique(dropped)) == {1, 3}
+
+
+def test_a_config_from_before_norm_first_is_post_norm():
+    config = AddAndNorm(0.25, norm_first=True).get_config()
+    assert AddAndNorm.from_config(config).norm_first
+    del config["norm_first"]
+    assert not AddAndNorm.from_config(config).norm_first

@@ -191,3 +191,36 @@ def test_models_are_saved_and_loaded(model, inputs, tmp_path):
     loaded = keras.saving.load_model(tmp_path / "model.keras", safe_mode=True)
     inputs = [inputs, random(2, 4, 8), FUTURE, PADDING]
     np.testing.assert_array_equal(ops.convert_to_numpy(loaded(inputs)), ops.convert_to_numpy(model(inputs)))
+
+
+def test_a_pre_norm_stack_normalizes_every_sublayers_input_and_its_own_output():
+    stack = Decoder(num_layers=2, dff=16, d_model=8, num_heads=2, dropout=0.5, norm_first=True)
+    x, memory = random(2, 3, 8), random(2, 4, 8, seed=1)
+    stack.build(x.shape, memory.shape)
+    randomize(stack)
+    y = ops.convert_to_numpy(stack.position(x))
+    for layer in stack.layers:
+        weights = {w.path.split("/", 2)[2]: ops.convert_to_numpy(w) for w in layer.weights}
+        z = normalize(y, weights, "self_attention_norm")
+        y = y + attention(z, z, FUTURE, weights, "self_attention", 2)
+        z = normalize(y, weights, "cross_attention_norm")
+        y = y + attention(z, memory, PADDING, weights, "cross_attention", 2)
+        z = normalize(y, weights, "feed_forward_norm")
+        y = y + dense(np.maximum(dense(z, weights, "feed_forward/inner"), 0), weights, "feed_forward/outer")
+    expected = normalize(y, {f"stack/{name}": w for name, w in numpy_weights(stack).items()}, "stack")
+    output = stack(x, memory, FUTURE, PADDING)
+    np.testing.assert_allclose(ops.convert_to_numpy(output), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_pre_norm_is_part_of_the_config():
+    for layer in (DecoderLayer(16, 8, 2, 0.25, norm_first=True), Decoder(2, 16, 8, 2, 0.25, norm_first=True)):
+        config = layer.get_config()
+        assert type(layer).from_config(config).get_config() == config
+        assert config.pop("norm_first")
+        assert not type(layer).from_config(config).get_config()["norm_first"]  # As before the option was there.
+
+
+def test_pre_norm_models_have_one_more_norm_a_stack():
+    assert decoder_layer(16, 8, 2, 0.1, norm_first=True).count_params() == decoder_layer(16, 8, 2, 0.1).count_params()
+    model = decoder(9, 2, 16, 8, 2, 0.1, norm_first=True)
+    assert model.count_params() == decoder(9, 2, 16, 8, 2, 0.1).count_params() + 8 + 8

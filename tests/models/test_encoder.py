@@ -166,3 +166,37 @@ def test_models_are_saved_and_loaded(model, inputs, tmp_path):
     np.testing.assert_array_equal(
         ops.convert_to_numpy(loaded([inputs, PADDING])), ops.convert_to_numpy(model([inputs, PADDING]))
     )
+
+
+def test_a_pre_norm_stack_normalizes_every_sublayers_input_and_its_own_output():
+    stack = Encoder(num_layers=2, dff=16, d_model=8, num_heads=2, dropout=0.5, norm_first=True)
+    x = random(2, 4, 8)
+    stack.build(x.shape)
+    randomize(stack)
+    y = ops.convert_to_numpy(stack.position(x))
+    for layer in stack.layers:
+        weights = {w.path.split("/", 2)[2]: ops.convert_to_numpy(w) for w in layer.weights}
+        z = normalize(y, weights, "self_attention_norm")
+        y = y + attention(z, z, PADDING, weights, "self_attention", 2)
+        z = normalize(y, weights, "feed_forward_norm")
+        y = y + dense(np.maximum(dense(z, weights, "feed_forward/inner"), 0), weights, "feed_forward/outer")
+    expected = normalize(y, {f"stack/{name}": w for name, w in numpy_weights(stack).items()}, "stack")
+    np.testing.assert_allclose(ops.convert_to_numpy(stack(x, PADDING)), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_pre_norm_is_part_of_the_config():
+    for layer in (EncoderLayer(16, 8, 2, 0.25, norm_first=True), Encoder(2, 16, 8, 2, 0.25, norm_first=True)):
+        config = layer.get_config()
+        assert type(layer).from_config(config).get_config() == config
+        assert config.pop("norm_first")
+        assert not type(layer).from_config(config).get_config()["norm_first"]  # As before the option was there.
+
+
+def test_pre_norm_models_have_one_more_norm_a_stack(tmp_path):
+    assert encoder_layer(16, 8, 2, 0.1, norm_first=True).count_params() == encoder_layer(16, 8, 2, 0.1).count_params()
+    model = encoder(9, 2, 16, 8, 2, 0.1, norm_first=True)
+    assert model.count_params() == encoder(9, 2, 16, 8, 2, 0.1).count_params() + 8 + 8
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras", safe_mode=True)
+    inputs = [np.array([[1, 2, 3, 0], [4, 5, 6, 7]]), PADDING]
+    np.testing.assert_array_equal(ops.convert_to_numpy(loaded(inputs)), ops.convert_to_numpy(model(inputs)))

@@ -16,11 +16,15 @@ ROW = {  # Both pairs in one row, with padding at its end.
 }
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["untied", "tied"])
+@pytest.fixture(
+    scope="module",
+    params=[{}, {"tie_embeddings": True}, {"norm_first": True}],
+    ids=["untied", "tied", "pre-norm"],
+)
 def model(request):
     keras.utils.set_random_seed(0)
     sizes = {"vocab_size": 12, "num_layers": 2, "dff": 16, "d_model": 8, "num_heads": 2}
-    return transformer(**sizes, dropout=0.5, tie_embeddings=request.param)
+    return transformer(**sizes, dropout=0.5, **request.param)
 
 
 def test_each_pair_is_read_as_if_it_stood_alone(model):

@@ -10,11 +10,15 @@ SOURCE = np.array([[5, 6, 7, 8], [9, 3, 0, 0], [4, 0, 0, 0]], "int32")  # Three 
 TARGET = np.array([[1, 2, 3, 4, 5], [1, 6, 7, 8, 9], [1, 5, 5, 2, 2]], "int32")
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["untied", "tied"])
+@pytest.fixture(
+    scope="module",
+    params=[{}, {"tie_embeddings": True}, {"norm_first": True}],
+    ids=["untied", "tied", "pre-norm"],
+)
 def model(request):
     keras.utils.set_random_seed(0)
     sizes = {"vocab_size": 12, "num_layers": 2, "dff": 16, "d_model": 8, "num_heads": 2}
-    return transformer(**sizes, dropout=0.5, tie_embeddings=request.param)
+    return transformer(**sizes, dropout=0.5, **request.param)
 
 
 def steps(model, source, target, rows, make_index=int):

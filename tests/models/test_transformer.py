@@ -287,3 +287,28 @@ def test_the_output_tied_to_the_target_is_its_table():
     table = ops.convert_to_numpy(built.get_layer("target_embedding").weights[0])
     state = np.random.default_rng(0).normal(size=(1, 1, 8)).astype("float32")
     np.testing.assert_allclose(ops.convert_to_numpy(parts.project(state))[0, 0], state[0, 0] @ table.T, atol=1e-5)
+
+
+def test_pre_norm_has_a_final_norm_after_each_stack_and_no_other_weight(model):
+    pre_norm = transformer(12, 2, 16, 8, 2, 0.5, norm_first=True)
+    final = {f"{stack}/norm/{name}" for stack in ("encoder", "decoder") for name in ("gamma", "beta")}
+    assert {w.path for w in pre_norm.weights} == {w.path for w in model.weights} | final
+
+
+def test_pre_norm_trains_and_is_saved_and_loaded(tmp_path):
+    keras.utils.set_random_seed(0)
+    built = transformer(12, 1, 16, 8, 2, 0.1, norm_first=True)
+    built.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True), run_eagerly=EAGER)
+    assert np.isfinite(built.train_on_batch([SOURCE, TARGET], TARGET))
+    built.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras", safe_mode=True)
+    np.testing.assert_array_equal(logits_of(loaded), logits_of(built))
+
+
+def test_a_model_saved_before_norm_first_is_post_norm(model):
+    config = model.get_config()
+    for layer in config["layers"]:
+        layer["config"].pop("norm_first", None)
+    copy = keras.Model.from_config(config)
+    copy.set_weights(model.get_weights())
+    np.testing.assert_array_equal(logits_of(copy), logits_of(model))

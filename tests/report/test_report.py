@@ -229,7 +229,7 @@ def test_a_real_run_is_asked_as_it_is_told_to(small_run, small_pairs, monkeypatc
     monkeypatch.setattr(module, "evaluation", listen)
     page = report_html(small_run, pairs, None, {"반가워요!"}, max_length=20)
     assert heard[0][0][0] == small_run and heard[0][0][1] is pairs
-    assert heard[0][0][2:] == (None, {"반가워요!"}) and heard[0][1] == {"max_length": 20}
+    assert heard[0][0][2:] == (None, {"반가워요!"}, None) and heard[0][1] == {"max_length": 20}
     assert "100.0%" in Elements(page).texts("p")[0]
 
 

@@ -6,6 +6,7 @@ import shlex
 
 import requests
 
+from keras_transformer.chat.answering import Answer
 from keras_transformer.serving.served import Served
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
@@ -23,7 +24,7 @@ def test_both_languages_show_the_same_commands():
 
 class Telling(Served):
     def attended(self, question, settings):
-        return [("A", 0.0)], {"question": ["a"], "answer": ["A"], "weights": [[[[1.0]]]]}
+        return [Answer("A", 0.0)], {"question": ["a"], "answer": ["A"], "weights": [[[[1.0]]]]}
 
 
 def test_every_curl_that_is_shown_works(start, bot):

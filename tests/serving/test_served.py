@@ -1,16 +1,20 @@
 """A real run behind the server."""
 
 import concurrent.futures
+import json
+import shutil
 import threading
 
 import numpy as np
 import pytest
 import requests
 
-from keras_transformer import Beam, Chatbot, Sampling
+from keras_transformer import Beam, Chatbot, Greedy, InputError, Sampling
+from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import search
 from keras_transformer.serving.served import ServedExport, ServedRun, Settings
 
+GENERATED = {"answered_by": "generate", "sources": []}
 QUESTIONS = [
     "잘 자",
     "hello",
@@ -65,7 +69,10 @@ def test_several_answers_are_those_of_the_chatbot(server, chatbot):
 def test_a_stream_is_the_reply(server, chatbot):
     body = {"question": "good night"}
     response = requests.post(f"{server.address}/v1/stream", json=body, timeout=600)
-    assert response.content.decode().endswith('event: end\ndata: {"answer": "Sleep well."}\n\n')
+    end = json.loads(response.content.decode().rpartition("event: end\ndata: ")[2])
+    assert (end["answer"], end["answered_by"]) == ("Sleep well.", "generate")
+    assert end["score"] == pytest.approx(chatbot.n_best(["good night"], 1)[0][0][1], abs=1e-3)
+    assert end["sources"][0]["question"].startswith("good night")
 
 
 def test_attention_is_told_for_each_piece(server, chatbot):
@@ -79,7 +86,7 @@ def test_attention_is_told_for_each_piece(server, chatbot):
     assert weights.shape == (1, 2, len(attention["answer"]), len(attention["question"]))
     np.testing.assert_allclose(weights.sum(-1), 1, atol=0.002)
     assert "attention" not in blank
-    assert blank["answers"] == [{"answer": "", "score": 0.0}]
+    assert blank["answers"] == [{"answer": "", "score": 0.0, **GENERATED}]
 
 
 def test_after_the_warm_up_no_greedy_question_compiles_anything(server, chatbot, monkeypatch):
@@ -103,13 +110,12 @@ def test_a_warm_up_can_be_stopped(chatbot, monkeypatch):
 
 
 def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
-    from keras_transformer import InputError
-
     served = ServedRun(chatbot)
     with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
         served.accept(Settings(rules=(("min_length", 24),)), 8)
-    assert served.accepted == {Settings()}
-    assert served.accept(Settings(rules=(("max_length", 23),)), 1) == Settings()
+    assert served.accepted == {Settings(answer_by="generate")}
+    for settings in (Settings(rules=(("max_length", 23),)), Settings(Greedy()), Settings(answer_by="generate")):
+        assert served.accept(settings, 1) == Settings(answer_by="generate")
 
 
 class Exported:
@@ -127,8 +133,8 @@ class Exported:
 def test_an_export_answers_in_one_way(start):
     server = start(ServedExport(Exported()), batch=2)
     assert ask(server, questions=["가 a", "b"], max_length=7) == [
-        {"question": "가 a", "answers": [{"answer": "가 A", "score": -0.5}]},
-        {"question": "b", "answers": [{"answer": "B", "score": -0.5}]},
+        {"question": "가 a", "answers": [{"answer": "가 A", "score": -0.5, **GENERATED}]},
+        {"question": "b", "answers": [{"answer": "B", "score": -0.5, **GENERATED}]},
     ]
     for how in ({"n_best": 2}, {"attention": True}, {"max_length": 2}, {"strategy": {"kind": "beam"}}):
         refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=600)
@@ -138,3 +144,37 @@ def test_an_export_answers_in_one_way(start):
     assert predicted.json() == {"predictions": [{"answers": "A", "scores": -0.5}]}
     predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=600)
     assert predicted.json() == {"outputs": {"answers": ["A", "B"], "scores": [-0.5, -0.5]}}
+
+
+def test_a_run_answers_in_its_own_way_unless_a_request_says_otherwise(start, small_run, tmp_path):
+    shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(tmp_path / "run")
+    server = start(ServedRun(Chatbot.load(tmp_path / "run")), batch=1, timeout=600)
+    [found] = ask(server, questions="hello")
+    [answer] = found["answers"]
+    assert (answer["answer"], answer["score"], answer["answered_by"]) == ("Hi there!", None, "retrieve")
+    assert answer["sources"][0]["question"] == "hello"
+    for how in ({"answer_by": "generate"}, {"strategy": {"kind": "greedy"}}, {"min_length": 1}, {"n_best": 2}):
+        [found] = ask(server, questions="hello", **how)
+        answer = found["answers"][0]
+        assert (answer["answer"], answer["answered_by"]) == ("Hi there!", "generate")
+        assert answer["score"] < 0
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["hello"]}, timeout=600)
+    assert predicted.json() == {"predictions": [{"answers": "Hi there!", "scores": None}]}
+    streamed = requests.post(f"{server.address}/v1/stream", json={"question": "hello"}, timeout=600)
+    end = json.loads(streamed.content.decode().rpartition("event: end\ndata: ")[2])
+    assert (end["answer"], end["score"], end["answered_by"]) == ("Hi there!", None, "retrieve")
+    body = {"questions": "a", "answer_by": "hybrid", "strategy": {"kind": "beam"}}
+    refused = requests.post(f"{server.address}/v1/answer", json=body, timeout=600)
+    assert refused.status_code == 422
+    assert "answers by hybrid: leave out" in refused.json()["error"]["message"]
+    Chatbot.load(tmp_path / "run").datastore.teach("hello", "Howdy!")
+    for how in ({}, {"strategy": {"kind": "greedy"}}):
+        assert best(server, "hello", **how) == "Howdy!"
+
+
+def test_an_export_generates_only():
+    served = ServedExport(Exported())
+    assert served.accept(Settings(answer_by="generate"), 8) == served.accept(Settings(), 8)
+    with pytest.raises(InputError, match="answers by generating only, not by retrieve"):
+        served.accept(Settings(answer_by="retrieve"), 8)

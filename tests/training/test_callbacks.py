@@ -29,6 +29,15 @@ def test_patience_counts_epochs_since_the_best():
     assert not out_of_patience([], patience=1, monitor=SCORE)
 
 
+def test_an_epoch_that_diverged_is_never_best_and_starts_patience_anew():
+    some = rows(3.0, 2.0, 1.0, 2.5)
+    some[2]["diverged"] = 1
+    assert best_row(some, SCORE)["epoch"] == 2
+    assert best_row(some[2:3], SCORE) is None
+    assert not out_of_patience(some, patience=2, monitor=SCORE)
+    assert out_of_patience([*some, {"epoch": 5, SCORE: 2.5}], patience=2, monitor=SCORE)
+
+
 def test_the_bar_keeps_what_fits_a_line():
     logs = {"loss": 1.0, "accuracy": 0.5, "perplexity": 2.7, "pairs/s": 300.0}
     NarrowBar().on_train_batch_end(0, logs)

@@ -15,8 +15,8 @@ from keras_transformer.training import distributed
 from keras_transformer.training.distributed import count_devices, join_cluster
 
 SETTINGS = {
-    "vocab-size": 300, "num-layers": 1, "d-model": 16, "num-heads": 2, "dff": 16, "dropout": 0.1, "batch-size": 20,
-    "warmup-steps": 20, "max-length": 16, "precision": "float32", "patience": 0,
+    "preset": "small", "vocab-size": 300, "num-layers": 1, "d-model": 16, "num-heads": 2, "dff": 16, "dropout": 0.1,
+    "batch-size": 20, "warmup-steps": 20, "max-length": 16, "precision": "float32", "patience": 0,
 }  # fmt: skip
 
 

@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keras_transformer import Config, InputError, Run, average_epochs, train
+from keras_transformer import Chatbot, Config, InputError, Run, average_epochs, train
+from keras_transformer.chat.datastore import read_exchanges
 from keras_transformer.run import load_tensors
 
 CONFIG = Config(
@@ -73,3 +74,16 @@ def test_more_epochs_than_are_kept_are_refused(trained, number):
 def test_another_corpus_is_refused(trained):
     with pytest.raises(InputError, match="was trained on another corpus"):
         average_epochs(PAIRS[1:], trained, last=2)
+
+
+def test_an_average_that_is_kept_has_memories_of_its_own_and_what_was_taught(trained):
+    run_dir = shutil.copytree(trained, trained.parent / "remembering")
+    Chatbot.load(run_dir).datastore.teach("질문 1", "가르친 대답")
+    before = weights(run_dir, "datastore.safetensors")[0]["memories"]
+    average_epochs(PAIRS[:], run_dir, last=3, keep=True)
+    bot = Chatbot.load(run_dir)
+    after = weights(run_dir, "datastore.safetensors")[0]["memories"]
+    assert not np.array_equal(before, after)
+    exchanges = read_exchanges(run_dir / "datastore.jsonl")
+    np.testing.assert_allclose(bot.encode([one.question for one in exchanges]), after, atol=2e-3)
+    assert bot.reply("질문 1") == "가르친 대답"

@@ -64,9 +64,10 @@ def test_the_same_call_goes_on_with_or_without_an_epoch_done(parent, tmp_path, f
     assert any((ours != theirs).any() for ours, theirs in zip(first_weights[0], first_weights[2]))
 
 
-def test_other_sizes_are_refused_before_anything_is_made(parent, tmp_path):
-    with pytest.raises(InputError, match="부모: has d_model 16, not 32; a run from it keeps that"):
-        train(corpus("ask"), tmp_path / "run", TINY.replace(d_model=32), from_run=parent)
+@pytest.mark.parametrize(("name", "theirs", "ours"), [("d_model", 16, 32), ("norm_first", False, True)])
+def test_another_model_is_refused_before_anything_is_made(parent, tmp_path, name, theirs, ours):
+    with pytest.raises(InputError, match=f"부모: has {name} {theirs}, not {ours}; a run from it keeps that"):
+        train(corpus("ask"), tmp_path / "run", TINY.replace(**{name: ours}), from_run=parent)
     assert not (tmp_path / "run").exists()
 
 

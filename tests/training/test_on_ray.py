@@ -115,7 +115,7 @@ def test_the_command_line_asks_for_what_it_is_told_and_says_how_it_ended(tmp_pat
     for options in ([], ["--ray-retries", "0", "--ray-gpus", "2"]):
         assert main([*command, *options]) == 1
         assert capsys.readouterr().err == "keras-transformer: failed: worker 1 was lost\n"
-    files = {"tokenizer": None, "target_tokenizer": None}
+    files = {"tokenizer": None, "target_tokenizer": None, "settings": {}}
     assert asked == [
         {"workers": 4, "retries": 3, "gpus": None, **files}, {"workers": 4, "retries": 0, "gpus": 2, **files},
     ]  # fmt: skip

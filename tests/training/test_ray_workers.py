@@ -112,6 +112,7 @@ def begin(folder, environment, run, *more):
     """Starts the command line's training, on a terminal of its own as far as Ctrl-C goes."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
     command = [sys.executable, "-m", "keras_transformer", "train", "pairs.csv", "--run", run, *options, *more]
+    command += ["--preset", "small"]
     return subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,

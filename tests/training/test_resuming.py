@@ -65,7 +65,8 @@ def test_a_kill_before_any_write_changes_nothing(tmp_path, monkeypatch):
         patch.setattr(os, "replace", copying)
         train(pairs, tmp_path / "run", TINY)
     epoch = ["checkpoint", "checkpoint", "weights", "metrics"]  # The first of them between its two steps.
-    assert written == ["tokenizer", "config", "config", *epoch, *epoch, "summary"]  # config.toml, then config.json.
+    begin, end = ["tokenizer", "config", "config"], ["summary", "datastore", "datastore", "answering"]
+    assert written == [*begin, *epoch, *epoch, *end]  # config.toml, then config.json.
 
     expected = contents(tmp_path / "run")
     for number in range(written.index("weights"), len(written)):
@@ -73,11 +74,12 @@ def test_a_kill_before_any_write_changes_nothing(tmp_path, monkeypatch):
         assert list(copy.glob(f".{written[number]}.*.part"))
         assert train(pairs, copy, TINY)["finished"]
         assert_same(contents(copy), expected)
+        assert (copy / "answering.json").read_bytes() == (tmp_path / "run/answering.json").read_bytes()
         assert not list(copy.glob(".*.part"))
 
 
 SETTINGS = {
-    "vocab-size": 400, "num-layers": 1, "d-model": 16, "num-heads": 2, "dff": 16, "batch-size": 32,
+    "preset": "small", "vocab-size": 400, "num-layers": 1, "d-model": 16, "num-heads": 2, "dff": 16, "batch-size": 32,
     "epochs": 60, "patience": 3, "warmup-steps": 100, "max-length": 16, "checkpoint-minutes": 1e-9,
 }  # fmt: skip
 KILLER = """

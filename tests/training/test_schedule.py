@@ -45,6 +45,14 @@ def course(config, batches, steps):
 OWN = Config(learning_rate=0.001, warmup_steps=10)
 
 
+def test_a_factor_scales_every_rate_and_is_saved():
+    config = OWN.replace(schedule="constant", accumulate=2)
+    schedule = make_schedule(config, 200, factor=0.25)
+    assert [rate(schedule, step) for step in (0, 10, 20, 90)] == pytest.approx([0, 0.000125, 0.00025, 0.00025])
+    again = keras.optimizers.schedules.deserialize(keras.optimizers.schedules.serialize(schedule))
+    assert rate(again, 10) == rate(schedule, 10)
+
+
 def test_the_papers_schedule_is_the_default():
     schedule = make_schedule(Config(d_model=64, warmup_steps=100), 1000)
     assert schedule.get_config() == CustomSchedule(64, 100).get_config()

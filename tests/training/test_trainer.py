@@ -19,15 +19,15 @@ from keras_transformer import (
     InputError,
     Run,
     Tokenizer,
-    TrainingDiverged,
     train,
 )
+from keras_transformer.data.check.recommendation import recommend_for
 from keras_transformer.data.parts import Corpus
 from keras_transformer.device import Devices
 from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
 from keras_transformer.training import trainer
-from keras_transformer.training.trainer import about_corpus, compiled_model
+from keras_transformer.training.trainer import about_corpus, fitting_warm_up
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
@@ -59,7 +59,8 @@ def trained(pairs, tmp_path_factory):
 def test_a_run_folder_holds_all_that_the_run_is(trained):
     run_dir, summary = trained
     assert sorted(path.name for path in run_dir.iterdir()) == [
-        "checkpoint.safetensors", "config.json", "config.toml", "lock", "logs", "metrics.csv",
+        "answering.json", "checkpoint.safetensors", "config.json", "config.toml", "datastore.jsonl",
+        "datastore.safetensors", "lock", "logs", "metrics.csv",
         "summary.json", "tokenizer.model", "weights.safetensors",
     ]  # fmt: skip
     assert json.loads((run_dir / "summary.json").read_text()) == summary
@@ -198,22 +199,6 @@ def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeyp
     assert not (tmp_path / "run/summary.json").exists()
 
 
-def test_a_validation_that_is_no_number_keeps_nothing(pairs, tmp_path, monkeypatch):
-    """The last update of an epoch spoils the weights: only the validation can tell."""
-
-    def spoil(self, batch, logs=None):
-        self.step += 1
-        if self.step == self.steps_per_epoch:
-            bias = self.model.get_layer("outputs").bias
-            self.average.averages()[bias.path].assign(np.full(self.run.tokenizer.vocab_size, np.nan))
-
-    monkeypatch.setattr(around.Keeper, "on_train_batch_end", spoil)
-    with pytest.raises(TrainingDiverged, match="the loss became nan at step 5"):
-        train(pairs, tmp_path / "run", TINY)
-    assert not (tmp_path / "run/weights.safetensors").exists()
-    assert not (tmp_path / "run/checkpoint.safetensors").exists()
-
-
 def test_nothing_is_made_of_a_corpus_that_is_too_long(pairs, tmp_path):
     with pytest.warns(CorpusWarning), pytest.raises(InputError, match="no pair of at most 3 tokens"):
         train(pairs, tmp_path / "run", TINY.replace(max_length=3))
@@ -258,28 +243,6 @@ def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(pairs
         train(pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="val_accuracy"))
     assert train(pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="accuracy"))["best_epoch"] == 1
     assert Run(tmp_path / "run").config.monitor == "accuracy"
-
-
-def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_weights(pairs, tmp_path, monkeypatch):
-    train(pairs, tmp_path / "run", TINY.replace(epochs=1))
-    before = (tmp_path / "run/weights.safetensors").read_bytes()
-
-    def poisoned(run, *sizes):
-        model = compiled_model(run, *sizes)
-        build = around.Keeper.on_epoch_begin
-
-        def poison(self, epoch, logs=None):
-            build(self, epoch, logs)
-            self.model.get_layer("outputs").bias.assign(np.full(run.tokenizer.vocab_size, np.nan))
-
-        monkeypatch.setattr(around.Keeper, "on_epoch_begin", poison)
-        return model
-
-    monkeypatch.setattr("keras_transformer.training.trainer.compiled_model", poisoned)
-    with pytest.raises(TrainingDiverged, match=r"loss became nan at step 6 .*holds is from before"):
-        train(pairs, tmp_path / "run", TINY)
-    assert (tmp_path / "run/weights.safetensors").read_bytes() == before
-    assert len(rows_of(tmp_path / "run")) == 1
 
 
 def test_another_corpus_or_setting_is_refused(trained, pairs):
@@ -355,3 +318,46 @@ def test_training_from_shards_equals_training_from_one_file(pairs, tmp_path):
     train(pairs, tmp_path / "whole", TINY.replace(epochs=1))
     for ours, theirs in zip(weights_of(tmp_path / "sharded"), weights_of(tmp_path / "whole")):
         np.testing.assert_array_equal(ours, theirs)
+
+
+SMALL = {"num_layers": 1, "d_model": 16, "num_heads": 2, "dff": 16, "precision": "float32"}
+
+
+def test_without_a_config_a_run_is_trained_as_recommended(tmp_path, capsys):
+    pairs = pd.DataFrame(
+        {"question": [f"질문 {i}번은?" for i in range(12)], "answer": [f"대답 {i}" for i in range(12)]}
+    )
+    train(pairs, tmp_path / "run", settings={**SMALL, "epochs": 2})
+    recommended = recommend_for(Corpus(pairs))[0].replace(**SMALL, epochs=2)
+    assert capsys.readouterr().out.splitlines()[0] == recommended.line
+    run = Run(tmp_path / "run")
+    assert run.config.replace(warmup_steps=1) == recommended.config.replace(warmup_steps=1)
+    assert run.config.warmup_steps < Run(run.path).metrics()[-1]["step"]  # The training is shorter than recommended.
+    assert (run.corpus["train"], run.corpus["validation"]) == (12, 12)
+    assert train(pairs, tmp_path / "run", settings={"epochs": 3})["epochs"] == 3
+    assert "Chosen for" not in capsys.readouterr().out
+
+
+def test_settings_go_before_those_of_a_config(pairs, tmp_path, capsys):
+    train(pairs, tmp_path / "run", TINY, settings={"epochs": 1})
+    assert Run(tmp_path / "run").config == TINY.replace(epochs=1)
+    assert "Chosen for" not in capsys.readouterr().out
+    with pytest.raises(InputError, match="epochs must be a whole number of at least 1, not 0"):
+        train(pairs, tmp_path / "other", settings={"epochs": 0})
+
+
+def test_all_settings_leave_nothing_to_choose(pairs, tmp_path, capsys):
+    train(pairs, tmp_path / "run", settings=TINY.replace(epochs=1).to_dict())
+    assert "Chosen for" not in capsys.readouterr().out
+
+
+def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
+    few = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
+    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+        train(few, tmp_path / "run", settings={"hold_out": True})
+
+
+@pytest.mark.parametrize(("batches", "steps"), [(400, 100), (200, 100), (199, 19), (5, 1), (1, 1)])
+def test_a_recommended_warm_up_fits_the_training(batches, steps):
+    assert fitting_warm_up(Config(warmup_steps=100), batches).warmup_steps == steps
+    assert fitting_warm_up(Config(warmup_steps=100, accumulate=2), 2 * batches).warmup_steps == steps

@@ -65,6 +65,17 @@ def test_every_text_has_room(figure):
     assert_legible(figure)
 
 
+def test_a_pre_norm_model_has_its_norms_before_the_sublayers_and_two_at_the_end():
+    model = transformer(12_000, **SIZES, norm_first=True)
+    figure = plot_model_shape(model)
+    written = words(figure)
+    assert written.count("Layer Norm") == 5 + 2
+    assert "Add & Norm" not in written
+    assert written.index("Layer Norm") < written.index("Multi-Head Attention (2 × 8)")
+    assert "+ 64 (final norms) +" in written[-1]
+    assert_legible(figure)
+
+
 def test_texts_fit_their_boxes_even_those_of_large_models(model, monkeypatch):
     shape = shape_of(model)
     embedding = dataclasses.replace(shape.encoder.embedding, parameters=3_145_728_000)

@@ -17,24 +17,20 @@ ADVICE = {
 """What to do about those of `faults.FAULTS` that do harm; letters in parts do none, for the tokenizer composes them."""
 
 
-def why_unfit(split):
-    """Why nothing can be trained on a corpus of this `Split`, or None for one without a pair; None if it can."""
-    if split is None:
-        return "no question-answer pair in it: each row needs a question and an answer"
-    empty = [name for name, size in (("train", split.train), ("validation", split.validation.pairs)) if not size]
-    if not empty:
-        return None
-    return f"too small: the split gives no pair to {empty[0]}; about 100 different questions are needed at least"
+NO_PAIR = "no question-answer pair in it: each row needs a question and an answer"
+"""Why a corpus is unfit."""
 
 
-def find_warnings(survey, repeats=None, split=None, suggestion=None):
+def find_warnings(survey, repeats=None, split=None, recommendation=None, tokens=None, too_long=None):
     """What a user should mend, or know.
 
     Args:
         survey: The `Survey`.
         repeats: The `Repeats`; None for a corpus without pairs, like the next.
         split: The `Split`.
-        suggestion: The `Suggestion`; None for a corpus that is unfit.
+        recommendation: The `Recommendation`.
+        tokens: The `Tokens` of a sample.
+        too_long: The `Rows` of it that are too long.
 
     Returns:
         A tuple of lines: what is the matter, where, and what to do or to expect.
@@ -43,8 +39,8 @@ def find_warnings(survey, repeats=None, split=None, suggestion=None):
         *_left_out(survey),
         *(f"{name} in {survey.faults[name]}: {ADVICE[name]}" for name in ADVICE if name in survey.faults),
         *(_repeated(len(survey), repeats) if repeats else ()),
-        *(_held_out(split) if suggestion else ()),
-        *(_too_long(suggestion) if suggestion else ()),
+        *(_held_out(split, recommendation) if recommendation else ()),
+        *(_too_long(recommendation.config, tokens, too_long) if recommendation else ()),
     )
 
 
@@ -70,7 +66,19 @@ def _repeated(pairs, repeats):
         )
 
 
-def _held_out(split):
+def nothing_held_out(recommendation):
+    """A line on a training that holds nothing out, if the recommended one does not."""
+    if not recommendation.config.hold_out:
+        yield (
+            "few different questions, so that nothing is held out for validation and test: no score says how new "
+            "questions are answered; add questions, or ask the trained run some of your own"
+        )
+
+
+def _held_out(split, recommendation):
+    if not recommendation.config.hold_out:
+        yield from nothing_held_out(recommendation)
+        return
     if not split.test.pairs:
         yield "the test part is empty: there will be nothing to take a last score on; more questions are needed"
     if split.validation.pairs < FEW_HELD:
@@ -82,10 +90,10 @@ def _held_out(split):
         )
 
 
-def _too_long(suggestion):
-    share = suggestion.too_long.count / suggestion.tokens.pairs
+def _too_long(config, tokens, too_long):
+    share = too_long.count / tokens.pairs
     if share > TOO_LONG:
         yield (
-            f"{share:.1%} of the pairs are longer than {suggestion.max_length} tokens and left out of training: "
-            f"{suggestion.too_long}: shorten or split them"
+            f"{share:.1%} of the pairs are longer than {config.max_length} tokens and left out of training: "
+            f"{too_long}: shorten or split them"
         )

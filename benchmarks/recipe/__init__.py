@@ -1,0 +1,1 @@
+"""Does training without options work on corpora of many kinds?"""

@@ -1,0 +1,173 @@
+"""The corpora of the benchmark: generated ones, FAQs and small talk, which are always the same, and downloaded ones."""
+
+import csv
+import dataclasses
+import functools
+import pathlib
+import random
+import shutil
+from collections.abc import Callable
+
+from benchmarks.corpus import SMALL_TALK
+from benchmarks.recipe.commands import english_pairs, korean_pairs
+from keras_transformer import InputError, load_pairs
+from keras_transformer.text.normalize import normalize
+
+KNOWN, UNSEEN = "known questions", "unseen questions"
+"""What a corpus of each kind is measured by: its own questions, also reworded; or the test split."""
+
+SEQUENCES, SUMS = 5_000, 10_000  # Pairs of a corpus.
+WORDS = (
+    "bado", "bilu", "dake", "dimo", "fesa", "fonu", "gami", "gelo", "hide", "hupa",
+    "jalo", "jeki", "kemo", "kubi", "lafe", "lodu", "mika", "mosu", "nabe", "nilo",
+    "pagu", "pemi", "rado", "rifu", "sobe", "suka", "tami", "tegu", "vilo", "zuna",
+)  # fmt: skip
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+FAQ_SIZES = (40, 100, 300)
+FAQ_LANGUAGES = {"ko": "Korean", "en": "English"}
+PRONUNCIATIONS = {"fre": "French", "hun": "Hungarian"}
+CHAT = "ChatbotData.csv"
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A corpus of the benchmark.
+
+    Attributes:
+        kind: `KNOWN` or `UNSEEN`.
+        about: What it is, in one line.
+        pairs: A function that returns its pairs, a list of (question, answer).
+        files: The files of a corpus that has a file for each dataset split; none of one that is split when trained on.
+    """
+
+    kind: str
+    about: str
+    pairs: Callable
+    files: tuple = ()
+
+    def write(self, folder, name):
+        """Writes the corpus into a folder, as a CSV file or as a folder of files; returns its path."""
+        path = folder / (name if self.files else f"{name}.csv")
+        if self.files:
+            path.mkdir(exist_ok=True)
+            for file in self.files:
+                shutil.copyfile(file, path / file.name)
+            return path
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([("question", "answer"), *self.pairs()])
+        return path
+
+
+def different(draw_question, count):
+    """So many different questions, in the order in which they were drawn."""
+    draw, drawn = random.Random(0), {}
+    while len(drawn) < count:
+        drawn[draw_question(draw)] = None
+    return list(drawn)
+
+
+def draw_words(draw):
+    """Three to ten words."""
+    return tuple(draw.choices(WORDS, k=draw.randint(3, 10)))
+
+
+def draw_letters(draw):
+    """Three to eight different letters."""
+    return tuple(draw.sample(LETTERS, draw.randint(3, 8)))
+
+
+def draw_sum(draw):
+    """Two numbers of one to three digits; each length is as frequent."""
+    return tuple(draw.randrange(10 ** draw.randint(1, 3)) for _ in range(2))
+
+
+def copy():
+    """Sequences of made-up words; the answer is the question."""
+    return [(" ".join(words), " ".join(words)) for words in different(draw_words, SEQUENCES)]
+
+
+def reverse():
+    """The questions of `copy`; the answer has their words in reversed order."""
+    return [(" ".join(words), " ".join(reversed(words))) for words in different(draw_words, SEQUENCES)]
+
+
+def sort():
+    """Different letters in any order; the answer has them in alphabetical order."""
+    return [(" ".join(letters), " ".join(sorted(letters))) for letters in different(draw_letters, SEQUENCES)]
+
+
+def sums():
+    """Additions such as "347 + 25", and their sums."""
+    return [(f"{first} + {second}", str(first + second)) for first, second in different(draw_sum, SUMS)]
+
+
+def read_pairs(path):
+    """The columns "question" and "answer" of a CSV file."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return [(row["question"], row["answer"]) for row in csv.DictReader(file)]
+
+
+def read_words(files):
+    """The words and their phones in files of the SIGMORPHON 2020 shared task 1."""
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    return [tuple(line.split("\t")) for line in lines]
+
+
+def read_chat(path):
+    """The pairs of a corpus file."""
+    pairs = load_pairs(path)
+    return [tuple(map(normalize, pair)) for pair in zip(pairs["question"], pairs["answer"], strict=True)]
+
+
+def downloaded(folder):
+    """Further corpora by their names, of files that lie somewhere in a folder.
+
+    Raises:
+        InputError: If a file is missing.
+    """
+    found = {}
+    for language, name in PRONUNCIATIONS.items():
+        files = tuple(find_file(folder, f"{language}_{split}.tsv") for split in ("train", "dev", "test"))
+        about = f"{name} words and their phones"
+        found[f"pronunciation_{language}"] = Source(UNSEEN, about, functools.partial(read_words, files), files)
+    chat = find_file(folder, CHAT)
+    return {**found, "chatbot_ko": Source(KNOWN, "Korean chat, ChatbotData.csv", functools.partial(read_chat, chat))}
+
+
+def find_file(folder, name):
+    """The first file of that name in a folder or below it."""
+    path = min(pathlib.Path(folder).rglob(name), default=None)
+    if path is None:
+        raise InputError(f"{folder}: there is no {name} in it")
+    return path
+
+
+def faq(language, size):
+    """The first pairs of a FAQ: 40 of a shop, 100 with those of a library, 300 with those of a city, clinic and school.
+
+    It was written for this benchmark; all five are invented.
+
+    Args:
+        language: "ko" or "en".
+        size: One of `FAQ_SIZES`.
+    """
+    if size not in FAQ_SIZES:
+        raise ValueError(f"the FAQ has sizes {FAQ_SIZES}, not {size}")
+    return read_pairs(pathlib.Path(__file__).with_name(f"faq_{language}.csv"))[:size]
+
+
+CORPORA = {
+    **{
+        f"faq_{language}_{size}": Source(KNOWN, f"a {name} FAQ, {size} pairs", functools.partial(faq, language, size))
+        for language, name in FAQ_LANGUAGES.items()
+        for size in FAQ_SIZES
+    },
+    "small_talk": Source(KNOWN, "small talk in Korean and English", functools.partial(read_pairs, SMALL_TALK)),
+    "copy": Source(UNSEEN, "3 to 10 of 30 made-up words, repeated as they are", copy),
+    "reverse": Source(UNSEEN, "3 to 10 of 30 made-up words, in reversed order", reverse),
+    "sort": Source(UNSEEN, "3 to 8 letters, sorted", sort),
+    "sums": Source(UNSEEN, "sums of two numbers of up to three digits", sums),
+    "commands": Source(UNSEEN, "commands in English and their sequences of actions", english_pairs),
+    "commands_ko": Source(UNSEEN, "the same commands in Korean", korean_pairs),
+}
+"""By their names."""

@@ -1,0 +1,167 @@
+"""Training a corpus with one seed and without options, and what the trained run is worth."""
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import statistics
+import subprocess
+
+from benchmarks import ours
+from benchmarks.programs import Failed, run_program
+from benchmarks.recipe.corpora import KNOWN
+from benchmarks.recipe.rewording import REWORDINGS
+from benchmarks.results import without_folders, write_atomically
+from keras_transformer.text.normalize import normalize
+
+EXACT = "exact"
+DIVERGED = ("diverged", "the loss became")  # What the log of a training that diverged says.
+
+
+@dataclasses.dataclass
+class Record:
+    """What is kept of a training, beside its run folder.
+
+    Attributes:
+        corpus: SHA-256 of the corpus in hex.
+        seconds: Wall time of the whole process.
+        diverged: Whether the log says that training diverged, also if it then recovered.
+        failure: Why the training, or asking its run, failed: the last line that the program said; None if it did not.
+        best_epoch: From the run's summary; None if it failed.
+        epochs: Likewise.
+        scores: Shares by their names: `EXACT`, and of a corpus of known questions those of `REWORDINGS` that apply.
+        questions: SHA-256 of what was asked, in hex; None before that.
+    """
+
+    corpus: str
+    seconds: float
+    diverged: bool
+    failure: str | None = None
+    best_epoch: int | None = None
+    epochs: int | None = None
+    scores: dict = dataclasses.field(default_factory=dict)
+    questions: str | None = None
+
+    def save(self, path):
+        """Writes it to a file."""
+        write_atomically(path, json.dumps(dataclasses.asdict(self), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path):
+        """Reads it from a file; None if there is none."""
+        return cls(**json.loads(path.read_text("utf-8"))) if path.exists() else None
+
+
+def measure(source, name, seed, runs):
+    """Trains on a corpus and measures the run, unless both were done before.
+
+    Args:
+        source: The `Source`.
+        name: Its name.
+        seed: The seed of the training.
+        runs: The folder that keeps corpora, runs and records.
+
+    Returns:
+        The `Record`.
+    """
+    corpora = runs / "corpora"
+    corpora.mkdir(parents=True, exist_ok=True)
+    corpus, run = source.write(corpora, name), runs / f"{name}_{seed}"
+    record = trained(corpus, run, seed)
+    asked = what_is_asked(source)
+    questions = digest_of(json.dumps(asked, ensure_ascii=False))
+    if record.failure is None and record.questions != questions:
+        try:
+            record.scores = known_scores(run, asked) if source.kind == KNOWN else {EXACT: exact_match(run)}
+        except Failed as error:  # It is not kept: what is trained can be asked again.
+            return dataclasses.replace(record, failure=without_folders(str(error)), scores={})
+        record.questions = questions
+        record.save(record_of(run))
+    return record
+
+
+def record_of(run):
+    """The file of a run's record."""
+    return run.with_name(f"{run.name}.json")
+
+
+def trained(corpus, run, seed):
+    """The `Record` of a training, which is done unless it ended well before; one broken off begins anew."""
+    digest = digest_of_corpus(corpus)
+    record = Record.load(record_of(run))
+    if record and record.failure is None and record.corpus == digest and (run / "summary.json").exists():
+        return record
+    record_of(run).unlink(missing_ok=True)
+    shutil.rmtree(run, ignore_errors=True)  # Its seconds are those of a whole training.
+    outcome = run_program([*ours.PROGRAM, "train", corpus, "--run", run, "--seed", seed])
+    run.with_name(f"{run.name}.log").write_text(outcome.errors, "utf-8")
+    record = Record(digest, round(outcome.seconds, 1), any(word in outcome.errors for word in DIVERGED))
+    try:
+        outcome.check()
+        summary = json.loads((run / "summary.json").read_text("utf-8"))
+        record.best_epoch, record.epochs = summary["best_epoch"], summary["epochs"]
+    except Failed as error:
+        record.failure = without_folders(str(error))
+    record.save(record_of(run))
+    return record
+
+
+def digest_of(text):
+    """SHA-256 in hex."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def digest_of_corpus(path):
+    """SHA-256 in hex of a file, or of the files of a folder and their names."""
+    if path.is_file():
+        return digest_of(path.read_text("utf-8"))
+    return digest_of("".join(f"{file.name}\n{file.read_text('utf-8')}" for file in sorted(path.iterdir())))
+
+
+def what_is_asked(source):
+    """The questions for a run, by the names of their scores: each a pair of a question and its right answers.
+
+    A reworded question that is another question of the corpus is left out. Empty for a corpus of unseen questions,
+    which `keras-transformer evaluate` asks.
+    """
+    if source.kind != KNOWN:
+        return {}
+    answers = {}
+    for question, answer in source.pairs():
+        answers.setdefault(normalize(question), []).append(normalize(answer))
+    asked = {EXACT: list(answers.items())}
+    for name, reword in REWORDINGS.items():
+        reworded = [(reword(question), right) for question, right in answers.items()]
+        asked[name] = [(question, right) for question, right in reworded if question and question not in answers]
+    return {name: pairs for name, pairs in asked.items() if pairs}
+
+
+def known_scores(run, asked):
+    """The share of questions that a run answers right, by the names of `what_is_asked`."""
+    questions = [question for pairs in asked.values() for question, _ in pairs]
+    answers = said(["answer", run], questions).removesuffix("\n").split("\n")
+    if len(answers) != len(questions):
+        raise Failed(f"{len(answers)} answers to {len(questions)} questions")
+    answers = iter(answers)
+    return {
+        name: statistics.fmean(normalize(next(answers)) in right for _, right in pairs) for name, pairs in asked.items()
+    }
+
+
+def exact_match(run):
+    """The share of exact answers on the test split of a run's corpus."""
+    return json.loads(said(["evaluate", run, "--json"]))["exact_match"]
+
+
+def said(words, lines=()):
+    """What a command of ours prints, with lines on its standard input.
+
+    Raises:
+        Failed: With the last line of standard error, if it fails.
+    """
+    command = [*map(str, ours.PROGRAM), *map(str, words)]
+    text = "".join(f"{line}\n" for line in lines)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise Failed((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+    return done.stdout

@@ -1,0 +1,169 @@
+"""Divergence: when a training is no longer of use, and how it continues from its best weights."""
+
+import math
+
+import keras
+
+from keras_transformer.config import MONITORS
+from keras_transformer.errors import TrainingDiverged
+from keras_transformer.training.callbacks import DIVERGED, best_row, has_diverged, learning_rate
+from keras_transformer.training.distributed import wait_for_all
+from keras_transformer.training.fine_tuning import load_origin
+from keras_transformer.training.new_weights import draw_alike
+from keras_transformer.training.schedule import make_schedule
+
+MARGIN = math.log(1.25)
+"""How far, in nats per token, both losses of a diverged epoch are above their best: a perplexity a quarter higher.
+
+Dropout and the order of the pairs move the training loss of an epoch by far less, even on a corpus of a few hundred
+tokens. It hardly ever rises at all: overfitting raises the validation loss alone.
+"""
+
+FACTOR = 0.5  # Of the learning rate, at each restart.
+MOST_RESTARTS = 3  # In a row, without a new best epoch.
+
+
+class Divergence(Exception):
+    """Ends `model.fit` because training has diverged.
+
+    Args:
+        symptom: What was noticed, in words.
+        row: The metrics of the epoch.
+    """
+
+    def __init__(self, symptom, row):
+        super().__init__(symptom)
+        self.row = {**row, DIVERGED: 1}
+
+
+class DivergenceCheck(keras.callbacks.Callback):
+    """Raises `Divergence` at a loss that is not finite, and after an epoch whose losses have risen.
+
+    Args:
+        keeper: The `Keeper`, called after this one, so that nothing of a diverged epoch is kept.
+    """
+
+    def __init__(self, keeper):
+        super().__init__()
+        self.keeper = keeper
+
+    def on_train_batch_end(self, batch, logs=None):
+        if math.isfinite(logs["loss"]):
+            return
+        epoch, step = self.keeper.step // self.keeper.steps_per_epoch + 1, self.keeper.step + 1
+        missing = dict.fromkeys((*MONITORS, "pairs/s"), math.nan)
+        row = {"epoch": epoch, "step": epoch * self.keeper.steps_per_epoch, **missing}
+        self.keeper.step = step
+        raise Divergence(f"loss {logs['loss']} at step {step}", {**row, "learning_rate": learning_rate(self.model)})
+
+    def on_epoch_end(self, epoch, logs=None):
+        row = self.keeper.row(epoch, logs)
+        if symptom := divergence_of(row, self.keeper.rows, self.keeper.run.config.monitor):
+            raise Divergence(symptom, row)
+
+
+def divergence_of(row, earlier, monitor):
+    """How an epoch has diverged, in words; None if it has not.
+
+    It has if a loss is not finite; or if both its training and its validation loss are further above their best so far
+    than `MARGIN`, unless its monitor is the best so far.
+
+    Args:
+        row: The metrics of the epoch.
+        earlier: Those of the epochs before.
+        monitor: The column that says which epoch is best.
+    """
+    for name, words in (("loss", "loss"), ("val_loss", "validation loss")):
+        if not math.isfinite(row[name]):
+            return f"{words} {row[name]}"
+    good = [other for other in earlier if not has_diverged(other)]
+    if not good or best_row([*good, row], monitor) is row:
+        return None
+    best = {name: min(other[name] for other in good) for name in ("loss", "val_loss")}
+    if any(row[name] <= best[name] + MARGIN for name in best):
+        return None
+    return f"validation loss {row['val_loss']:.2f}, best {best['val_loss']:.2f}"
+
+
+def learning_rate_factor(rows):
+    """What the learning rate is multiplied with after these epochs, the metrics of each."""
+    return FACTOR ** sum(map(has_diverged, rows))
+
+
+def restart(model, keeper, divergence):
+    """Brings a training back to its best weights, with half the learning rate, at the end of the diverged epoch.
+
+    If no epoch has been kept yet, these are the initial weights. The optimizer's moments are zero, and the moving
+    averages are the weights themselves. The steps that the epoch had left are skipped.
+
+    Args:
+        model: The compiled model, after `fit`.
+        keeper: The `Keeper`.
+        divergence: The `Divergence` that ended `fit`.
+
+    Returns:
+        What happened, in one line.
+
+    Raises:
+        TrainingDiverged: If this was the fourth time without a new best epoch, or no step is left and none was kept.
+    """
+    run, rows, row = keeper.run, [*keeper.rows, divergence.row], divergence.row
+    best = best_row(rows, run.config.monitor)
+    check_restarts(run, rows, best, keeper.steps_per_epoch, divergence)
+    keeper.writer.wait()
+    wait_for_all("the best weights")
+    if best:
+        run.load_weights(model)
+    else:
+        load_initial(run, model)
+    batches = run.config.epochs * keeper.steps_per_epoch
+    reset_optimizer(model, make_schedule(run.config, batches, learning_rate_factor(rows)), row["step"] - keeper.step)
+    keeper.average.copy_weights()
+    model.make_train_function(force=True)  # The old one has the old learning rate in it.
+    keeper.step, keeper.rows[:] = row["step"], rows
+    keeper.write([keeper.checkpoint(), keeper.metrics_file()])
+    weights = f"the weights of epoch {best['epoch']}" if best else "the initial weights"
+    return f"Epoch {row['epoch']} diverged ({divergence}): back to {weights} with half the learning rate."
+
+
+def check_restarts(run, rows, best, steps_per_epoch, divergence):
+    """Raises `TrainingDiverged` if another restart would be of no use."""
+    since = best["epoch"] if best else 0
+    restarts = sum(has_diverged(row) for row in rows if row["epoch"] > since) - 1
+    ended = rows[-1]["step"] >= run.config.epochs * steps_per_epoch
+    if restarts < MOST_RESTARTS and (best or not ended):
+        return
+    kept = f"The weights of epoch {best['epoch']} are kept." if best else "No epoch was good enough to be kept."
+    after = f", after {restarts} restarts without a better epoch" if restarts else ""
+    advice = "more --warmup-steps" if run.config.schedule == "paper" else "a lower --learning-rate"
+    raise TrainingDiverged(
+        f"epoch {rows[-1]['epoch']} diverged ({divergence}){after}. {kept} Try {advice} in a new run folder"
+    )
+
+
+def load_initial(run, model):
+    """Puts the weights that the training began with into a model."""
+    if run.origin:
+        load_origin(run, model)
+        return
+    keras.utils.set_random_seed(run.config.seed)
+    initial = run.build_model()
+    draw_alike(initial)
+    for variable, value in zip(model.weights, initial.weights, strict=True):
+        variable.assign(keras.ops.convert_to_numpy(value))
+
+
+def reset_optimizer(model, schedule, skipped):
+    """Forgets the moments, sums and averages of a model's `AveragingAdam`, not how many steps it has taken.
+
+    Args:
+        model: The compiled model.
+        schedule: The learning rate from here on.
+        skipped: Steps to be counted as taken.
+    """
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)  # float16 wraps it to scale the loss.
+    for variable in optimizer.variables:
+        if variable is not optimizer._iterations:
+            variable.assign(keras.ops.zeros(variable.shape, variable.dtype))
+    optimizer._iterations.assign(optimizer._iterations + skipped)
+    optimizer.learning_rate = schedule

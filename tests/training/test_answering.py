@@ -1,0 +1,98 @@
+"""How the end of training chooses the way of answering, and what it keeps."""
+
+import shutil
+
+import pandas as pd
+import pytest
+
+from keras_transformer import Chatbot, Config, Run
+from keras_transformer.chat.answering import Answering
+from keras_transformer.chat.datastore import CORRECTIONS, Exchange, Match, read_exchanges
+from keras_transformer.data.parts import Corpus
+from keras_transformer.training import answering
+from keras_transformer.training.answering import (
+    as_exchanges,
+    asked_of,
+    choose_answering,
+    exchanges_of,
+    in_words,
+    prepare_answers,
+)
+
+
+class Bot:
+    """Generates and finds what it is told: for each question the two answers and the similarity, None for no match."""
+
+    def __init__(self, **known):
+        self.known = known
+
+    def n_best(self, questions, number):
+        return [[(self.known[question][0], -1.0)] for question in questions]
+
+    def matches(self, questions):
+        found = (self.known[question] for question in questions)
+        return [[] if one[2] is None else [Match(Exchange("?", one[1]), one[2])] for one in found]
+
+
+ASKED = {"a": ["right"], "b": ["right"]}
+
+
+@pytest.mark.parametrize(
+    ("known", "chosen"),
+    [
+        ({"a": ("right", "wrong", 0.9), "b": ("right", "wrong", 0.2)}, "generate"),
+        ({"a": ("no", "right", 0.9), "b": ("no", "right", 0.2)}, "retrieve"),
+        ({"a": ("no", "right", 0.9), "b": ("right", "no", 0.2)}, "hybrid"),
+        ({"a": ("right", "right", 0.9), "b": ("right", "right", 0.2)}, "retrieve"),  # Of equals the one that is cited.
+        ({"a": ("no", "right", 0.9), "b": ("right", "", None)}, "retrieve"),  # Nothing is near: it generates.
+    ],
+)
+def test_the_way_with_the_highest_chrf_is_chosen(known, chosen):
+    assert choose_answering(Bot(**known), ASKED).way == chosen
+
+
+def test_hybrid_begins_to_retrieve_where_it_is_best():
+    found = choose_answering(Bot(a=("no", "right", 0.72), b=("right", "no", 0.66)), ASKED)
+    assert found == Answering("hybrid", 0.7, {"generate": 50.0, "retrieve": 50.0, "hybrid": 100.0}, 2)
+    assert in_words(found) == (
+        "Answers by hybrid: chrF over 2 validation questions is generate 50.0, retrieve 50.0, hybrid 100.0."
+    )
+
+
+def test_without_a_question_it_generates():
+    found = choose_answering(Bot(), {})
+    assert found == Answering()
+    assert in_words(found) == "Answers by generate: there is no validation question to choose by."
+
+
+def test_exchanges_know_their_file_and_row_and_others_are_numbered():
+    pairs = pd.DataFrame({"question": ["a", "b"], "answer": ["A", "B"]})
+    assert list(as_exchanges(pairs)) == [Exchange("a", "A", None, 1), Exchange("b", "B", None, 2)]
+    pairs = pairs.assign(file=["x.csv", None], row=[7.0, None])
+    assert list(as_exchanges(pairs)) == [Exchange("a", "A", "x.csv", 7), Exchange("b", "B", None, 2)]
+
+
+def test_each_validation_question_is_asked_once_and_without_any_it_is_noisy_training_questions(monkeypatch):
+    pairs = pd.DataFrame({"question": ["밥 먹었어요", " 밥 먹었어요", "잘 자요"], "answer": ["a", "b", "c"]})
+    assert asked_of(pairs, Config()) == {"밥 먹었어요": ["a", "b"], "잘 자요": ["c"]}
+    noisy = asked_of(pairs, Config(hold_out=False))
+    assert noisy
+    assert not set(noisy) & set(pairs["question"])
+    monkeypatch.setattr(answering, "ASKED", 1)
+    assert len(asked_of(pairs, Config())) == 1
+
+
+def test_a_small_run_has_its_exchanges_and_keeps_what_it_was_taught(small_run, small_pairs, tmp_path, monkeypatch):
+    shutil.copytree(small_run, tmp_path / "run")
+    bot, run, corpus = Chatbot.load(tmp_path / "run"), Run(tmp_path / "run"), Corpus(small_pairs)
+    exchanges, validation = exchanges_of(run, corpus)
+    assert exchanges == read_exchanges(run.path / "datastore.jsonl")
+    assert not {one.question for one in exchanges} & set(validation["question"])
+    bot.datastore.teach("hello", "Howdy!")
+    assert prepare_answers(run, corpus).startswith("Answers by ")
+    assert (run.path / CORRECTIONS).is_file()
+    assert Chatbot.load(run.path).reply("hello") == "Howdy!"
+
+    monkeypatch.setattr(answering, "MOST_EXCHANGES", 10)
+    assert prepare_answers(run, corpus) == ("More than 10 exchanges: answers are generated, without a datastore.")
+    assert Answering.load(run.path).way == "generate"
