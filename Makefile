@@ -1,5 +1,5 @@
 # make demo    train the demonstration chatbot (once) and talk to it
-# make test    the whole test suite           make test-fast   without the slow tests
+# make test    the whole test suite: make test-fast and then make test-hard, the tests that take minutes each
 # make lint    ruff and the direction of imports
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
 # make clean   remove the environment and the demonstration run
@@ -11,7 +11,7 @@ RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-fast lint bench notebooks clean
+.PHONY: demo test test-fast test-hard lint bench notebooks clean
 
 demo: $(RUN)/demo_answers.txt
 	@$(BIN)/keras-transformer chat $(RUN)
@@ -24,11 +24,13 @@ $(RUN)/demo_answers.txt: $(RUN)/summary.json
 $(RUN)/summary.json: | $(VENV)/installed
 	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
 
-test: $(VENV)/installed-test
-	$(PYTEST) --durations 40
+test: test-fast test-hard
 
 test-fast: $(VENV)/installed-test
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" --durations 20
+
+test-hard: $(VENV)/installed-test
+	$(PYTEST) -m slow --durations 20
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
