@@ -82,7 +82,7 @@ def measure(run, corpus, files):
     asked = asked_of(corpus, files)
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(run, pathlib.Path(folder) / "run", ignore=shutil.ignore_patterns("logs", "checkpoint*"))
-        confidence = calibrate(copy, split_pairs(load_pairs(corpus))["validation"]["question"])
+        confidence = calibrate(copy, split_pairs(load_pairs(corpus))["validation"]["question"], answer_by="generate")
         bot = Chatbot.load(copy)
     found = {}
     for name, questions in asked.items():

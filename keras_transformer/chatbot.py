@@ -25,8 +25,9 @@ class Chatbot:
     """A model and its tokenizers, asked in text.
 
     Its methods take `strategy` and further settings of `generate` by name: `min_length`, `max_length`,
-    `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`. With one of these, or a `fallback`, the answer is
-    generated, as they say how; otherwise it is made in the way that `answer_by` names, by default the run's own.
+    `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`. With one of these the answer is generated, as they say
+    how; otherwise it is made in the way that `answer_by` names, by default that of the `fallback` or else the run's
+    own.
 
     Args:
         model: A trained `transformer()`.
@@ -108,17 +109,16 @@ class Chatbot:
 
     def way(self, answer_by=None, strategy=None, fallback=None, settings=()):
         """In which way a question is answered that is asked so; raises `InputError` if it cannot be."""
-        if answer_by is None:
-            return GENERATE if strategy is not None or fallback or settings else self.answering.way
-        if checked_way(answer_by) == GENERATE:
-            return GENERATE
-        if strategy is not None or fallback or settings:
-            raise InputError(
-                f"answers by {answer_by}: leave out the decoding settings and the fallback, or answer by generate"
-            )
-        if self.datastore is None:
-            raise InputError(f"this run has no datastore to {answer_by} from: train it again, or answer by generate")
-        return answer_by
+        decoding = strategy is not None or bool(settings)
+        calibrated = fallback.confidence.answer_by if fallback else None
+        way = checked_way(answer_by or (GENERATE if decoding else calibrated or self.answering.way))
+        if calibrated not in (None, way):
+            raise InputError(f"the run was calibrated for answers by {calibrated}, not by {way}: calibrate it again")
+        if way != GENERATE and decoding:
+            raise InputError(f"answers by {way}: leave out the decoding settings, or answer by generate")
+        if way != GENERATE and self.datastore is None:
+            raise InputError(f"this run has no datastore to {way} from: train it again, or answer by generate")
+        return way
 
     def retrieves(self, near, way):
         """Whether the nearest of these matches answers; a taught exchange does in every way, if it is near."""
@@ -166,6 +166,10 @@ class Chatbot:
             `Fallback` was said instead.
         """
         way = self.way(answer_by, strategy, fallback, settings)
+        if fallback and fallback.by_similarity:
+            [answer] = self.answers([question], answer_by=way)
+            yield from filter(None, [fallback.said(answer, *self.pieces([question]))])
+            return answer
         [near] = self.matches([question])
         if self.retrieves(near, way):
             yield near[0].exchange.answer

@@ -1,9 +1,10 @@
 """How sure a run is of an answer, and what is said instead of those that it is not sure of enough.
 
-Two numbers tell it. One is the log-probability of the whole answer, in nats, which every export has too; divided by the
-answer's length it told no better what a run cannot know. It sees what comes out. A run that answers everything alike is
-as sure of that; so the other is the question's: into how many pieces a character it is cut, which are few for what the
-tokenizer's corpus is like.
+Two numbers tell it. One is the score of the answer. Of a generated one it is the log-probability of the whole, in nats,
+which every export has too; divided by the answer's length it told no better what a run cannot know. Where a run
+answers from its datastore, it is the similarity of the nearest known question. The score sees what comes out. A run
+that answers everything alike is as sure of that; so the other is the question's: into how many pieces a character it is
+cut, which are few for what the tokenizer's corpus is like.
 
 Beside those of questions of the run's own kind, which `calibrate` keeps in its folder, each becomes a share: a
 conformal p-value (Vovk et al. 2005). Refusing where one of the two is at most 0.025 refuses on average at most 5 % of
@@ -23,6 +24,7 @@ from keras_transformer.storage import tensors_checksum, write_json
 
 FORMAT = 1  # Of confidence.json; raised when an older reader could no longer make sense of it.
 STORED = ("own", "foreign", "settings", "weights")
+GENERATE = "generate"  # As in `chat.answering`, which stands beside this.
 REFUSALS = 0.05  # Of questions that could have been answered, where nothing else is said.
 
 
@@ -31,12 +33,13 @@ class Confidence:
     """What a calibration has found.
 
     Attributes:
-        own: For each question of the run's own kind a pair: the log-probability of its answer, in nats, and into how
-            many pieces a character it is cut.
+        own: For each question of the run's own kind a pair: the score of its answer, and into how many pieces a
+            character it is cut.
         foreign: The same of invented questions that nobody can answer, a dictionary from their kinds.
-        settings: How the answers were chosen, as `decoding_settings` says it.
+        settings: How the answers were chosen, as `decoding_settings` says it; {"answer_by": …} where they come from
+            the datastore.
         weights: Checksum of the weights that chose them.
-        scores: The log-probabilities of `own`, ascending, an array.
+        scores: The scores of `own`, ascending, an array.
         pieces: Its pieces a character, likewise.
     """
 
@@ -51,13 +54,20 @@ class Confidence:
         for name, column in zip(("scores", "pieces"), np.sort(np.array(self.own, float).reshape(-1, 2), axis=0).T):
             object.__setattr__(self, name, column)
 
+    @property
+    def answer_by(self):
+        """In which way the answers were made that it was calibrated for: "generate", "retrieve" or "hybrid"."""
+        return self.settings.get("answer_by", GENERATE)
+
     @classmethod
-    def load(cls, run_dir, strategy=None, **settings):
-        """What `calibrate` found of a run, for answers chosen in that way.
+    def load(cls, run_dir, strategy=None, answer_by=None, **settings):
+        """What `calibrate` found of a run, for answers made in that way.
 
         Args:
             run_dir: The run folder.
             strategy: How answers will be chosen, as for `generate`.
+            answer_by: "generate", "retrieve" or "hybrid"; None for what it was calibrated for, or to generate if a
+                strategy or settings are given.
             **settings: Of `generate`, likewise.
 
         Raises:
@@ -65,11 +75,17 @@ class Confidence:
         """
         run = Run(run_dir)
         found = cls.of_run(run)
-        wanted = decoding_settings(run.config.max_length - 1, strategy, **settings)
+        if answer_by is None and strategy is None and all(value is None for value in settings.values()):
+            answer_by = found.answer_by
+        if answer_by in (None, GENERATE):
+            wanted = decoding_settings(run.config.max_length - 1, strategy, **settings)
+        else:
+            wanted = {"answer_by": answer_by}
         if found.settings != wanted:
+            way = "" if found.answer_by == (answer_by or GENERATE) else f" --answer-by {answer_by or GENERATE}"
             raise InputError(
                 f"{run.path / CONFIDENCE}: calibrated for {in_words(found.settings)}, not for {in_words(wanted)}: "
-                f"calibrate again with the same options: keras-transformer calibrate {run.path} …"
+                f"calibrate again with the same options: keras-transformer calibrate {run.path}{way} …"
             )
         return found
 
@@ -92,19 +108,19 @@ class Confidence:
         """The confidence of an answer: twice its `share`, but at most 1.
 
         Args:
-            score: The answer's log-probability in nats, or an array of such.
+            score: The answer's score, or an array of such.
             pieces: Into how many pieces a character its question is cut, likewise.
         """
         return np.minimum(1, 2 * self.share(score, pieces))
 
     def share(self, score, pieces):
-        """The smaller of two shares, of answers that are no likelier and of questions that are cut no less finely.
+        """The smaller of two shares, of answers that score no higher and of questions that are cut no less finely.
 
         They are those of its own kind, the answer itself counted among them; arguments are those of `of`.
         """
-        no_likelier = np.searchsorted(self.scores, score, side="right")
+        no_higher = np.searchsorted(self.scores, score, side="right")
         as_fine = len(self.pieces) - np.searchsorted(self.pieces, pieces, side="left")
-        return (1 + np.minimum(no_likelier, as_fine)) / (len(self.own) + 1)
+        return (1 + np.minimum(no_higher, as_fine)) / (len(self.own) + 1)
 
     def bounds(self, refusals):
         """What is refused: where the confidence is at most `refusals`, which is beyond one of two bounds.
@@ -142,7 +158,7 @@ class Fallback:
         text: It.
         refusals: The share of answerable questions that may be refused.
         confidence: The `Confidence` that tells it.
-        least_score: The score, in nats, below which answers are refused.
+        least_score: The score below which answers are refused.
         most_pieces: The pieces a character above which questions are.
 
     Raises:
@@ -169,9 +185,27 @@ class Fallback:
         """What is said: the answer, or the text if it is refused."""
         return self.text if self.refuses(score, pieces) else answer
 
+    @property
+    def by_similarity(self):
+        """Whether it judges by the nearest known question, instead of by how likely an answer is."""
+        return self.confidence.answer_by != GENERATE
+
+    def judges(self, answer, pieces):
+        """Whether an `Answer` is judged: not what is known word for word, nor what a generating run was taught.
+
+        Nothing is like a blank question, which is not judged by that.
+        """
+        return pieces > 0 and answer.similarity < 1 if self.by_similarity else answer.composed
+
+    def score_of(self, answer):
+        """The score of an `Answer` that it is judged by."""
+        return answer.similarity if self.by_similarity else answer.score
+
     def said(self, answer, pieces):
-        """What is said for an `Answer`: it, or the text if it was generated and is refused."""
-        return self.instead_of(answer.text, answer.score, pieces) if answer.composed else answer.text
+        """What is said for an `Answer`: it, or the text if it is refused."""
+        if not self.judges(answer, pieces):
+            return answer.text
+        return self.instead_of(answer.text, self.score_of(answer), pieces)
 
     def to_dict(self):
         """What an export says of it."""
@@ -227,6 +261,8 @@ def decoding_settings(longest, strategy=None, max_length=None, **rules):
 
 def in_words(settings):
     """Those settings for people."""
+    if "answer_by" in settings:
+        return f"answers by {settings['answer_by']}"
     strategy, *rules = settings.items()
     said = [*strategy[1].items(), *((name, value) for name, value in rules if value)]
     return ", ".join(str(value) if name == "kind" else f"{name} {value}" for name, value in said)

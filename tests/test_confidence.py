@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from keras_transformer import Beam, Chatbot, Confidence, InputError, Run, Sampling, calibrate
+from keras_transformer.chat.answering import RETRIEVE, Answering
 from keras_transformer.confidence import decoding_settings, in_words, pieces_a_character
 
 UNKNOWN = "그건 잘 모르겠어요."
@@ -171,6 +172,53 @@ def test_a_beam_search_is_judged_by_its_own_scores(calibrated, bot):
             Confidence.load(calibrated)
     finally:
         calibrate(calibrated, QUESTIONS)
+
+
+@pytest.fixture(scope="module")
+def retrieving(small_run, tmp_path_factory):
+    """The small run in a folder of its own, which answers from its datastore, calibrated on questions that are new."""
+    import shutil
+
+    path = shutil.copytree(small_run, tmp_path_factory.mktemp("retrieving") / "run")
+    Answering(RETRIEVE).save(path)
+    calibrate(path, ["hello there", "잘 자요", "bye bye", "고마워요", "배고파요", "안녕", "good night you"])
+    return path
+
+
+def test_answers_from_the_datastore_are_judged_by_similarity(retrieving):
+    bot, confidence = Chatbot.load(retrieving), Confidence.load(retrieving)
+    assert confidence.settings == {"answer_by": "retrieve"}
+    assert [score for score, _ in confidence.own][:2] == [
+        near[0].similarity for near in bot.matches(["hello there", "잘 자요"])
+    ]
+    fallback = confidence.fallback(UNKNOWN, 0.3)
+    said = {"hello!!": "Hi there!", "잘 자 ~~": "좋은 꿈 꾸세요.", "쀍뷁 뛟": UNKNOWN, "xyz 7?": UNKNOWN, " ": ""}
+    assert bot.replies(list(said), fallback=fallback) == list(said.values())
+    assert ["".join(bot.stream(question, fallback=fallback)) for question in said] == list(said.values())
+    assert bot.reply("xyz 7?") != UNKNOWN
+
+
+def test_what_is_known_word_for_word_is_never_refused(retrieving):
+    bot, fallback = Chatbot.load(retrieving), Confidence.load(retrieving).fallback(UNKNOWN, 0.99)
+    assert bot.reply("hello?", fallback=fallback) == "Hi there!"
+    assert bot.reply("쀍뷁 뛟", fallback=fallback) == UNKNOWN
+    bot.datastore.teach("쀍뷁 뛟", "뭐라고요?")
+    try:
+        assert bot.reply("쀍뷁 뛟", fallback=fallback) == "뭐라고요?"
+    finally:
+        bot.datastore.forget("쀍뷁 뛟")
+
+
+def test_a_calibration_holds_for_its_own_way_of_answering(retrieving, calibrated):
+    bot, fallback = Chatbot.load(retrieving), Confidence.load(retrieving).fallback(UNKNOWN, 0.5)
+    for how in ({"strategy": Beam(2)}, {"max_length": 5}, {"answer_by": "hybrid"}):
+        with pytest.raises(InputError, match="the run was calibrated for answers by retrieve, not by"):
+            bot.reply("hello", fallback=fallback, **how)
+    message = "calibrated for answers by retrieve, not for beam.*calibrate .* --answer-by generate"
+    with pytest.raises(InputError, match=message):
+        Confidence.load(retrieving, Beam(2))
+    with pytest.raises(InputError, match=r"not for answers by hybrid.* --answer-by hybrid"):
+        Confidence.load(calibrated, answer_by="hybrid")
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,7 @@ def check_answer_by(options, *run_dirs):
     """Raises `InputError` if the runs cannot answer in the way that options ask for; before anything is loaded."""
     if options.answer_by in (None, GENERATE):
         return
-    others = strategy_options_given(options)
-    if getattr(options, "fallback", None) is not None:
-        others.append("--fallback")
-    if others:
+    if others := strategy_options_given(options):
         raise InputError(f"{others[0]} is for generated answers: leave it out, or --answer-by {options.answer_by}")
     from keras_transformer.chat.datastore import Datastore
     from keras_transformer.run import Run

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from keras_transformer.apps.answer_by import add_answer_by_option, check_answer_by
 from keras_transformer.apps.columns import table
 from keras_transformer.apps.command import add_command
 from keras_transformer.apps.options import add_source_options
@@ -27,14 +28,16 @@ def add_calibrate(commands):
     )  # fmt: skip
     add_source_options(calibrate)
     calibrate.add_argument("--json", action="store_true", help="print the table as JSON")
+    add_answer_by_option(calibrate)
     add_strategy_options(calibrate)
 
 
 def run_calibrate(options):
-    """Asks the run, and prints what its answers' likelihood tells."""
+    """Asks the run, and prints what the scores of its answers tell."""
     if options.n_best is not None:
         raise InputError("--n-best: the one answer to each question is judged, the best")
     check_strategy_options(options)
+    check_answer_by(options, options.run)
     import_tensorflow_quietly()
     from keras_transformer.evaluation.calibrate import calibrate
     from keras_transformer.run import Run
@@ -42,7 +45,7 @@ def run_calibrate(options):
     settings = strategy_settings(options)
     questions = read_questions(options, Run(options.run))
     print(f"Asking {options.run} {len(questions):,} questions …", file=sys.stderr, flush=True)
-    confidence = calibrate(options.run, questions, **settings)
+    confidence = calibrate(options.run, questions, answer_by=options.answer_by, **settings)
     about = summary(confidence)
     print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
     return 0
@@ -87,7 +90,8 @@ def in_lines(run, about):
     kinds = about["auroc"]
     yield f"{run}: calibrated on {about['questions']:,} questions"
     yield ""
-    rows = [("refusals", "least score", "most pieces", *kinds)]
+    score = "similarity" if "answer_by" in about["settings"] else "score"
+    rows = [("refusals", f"least {score}", "most pieces", *kinds)]
     for row in about["rates"]:
         bounds = f"{row['least_score']:.2f}", f"{row['most_pieces']:.2f}"
         rows.append((f"{row['refusals']:.0%}", *bounds, *(f"{row['refused'][kind]:.0%}" for kind in kinds)))

@@ -246,10 +246,10 @@ def print_answers(question, pieces, answers, options, fallback, has_datastore):
                 print(*source_lines(answer, has_datastore), sep="\n")
         return
     found = [{**answer.to_dict(), "answer": text} for text, answer in zip(said, answers)]
-    if fallback and answers[0].composed:
-        [answer], [one] = answers, found
-        one["confidence"] = round(float(fallback.confidence.of(answer.score, pieces)), 4)
-        one["refused"] = bool(fallback.refuses(answer.score, pieces))
+    if fallback and fallback.judges(answers[0], pieces):
+        score, [one] = fallback.score_of(answers[0]), found
+        one["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
+        one["refused"] = bool(fallback.refuses(score, pieces))
     print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
 
 

@@ -7,7 +7,7 @@ from keras_transformer.errors import InputError
 def add_fallback_options(parser):
     """Adds what `chat`, `answer` and `export` can be told to their grammar."""
     group = parser.add_argument_group(
-        "when not to answer", "For a run that `calibrate` has asked, for answers chosen in the same way."
+        "when not to answer", "For a run that `calibrate` has asked, for answers made in the same way."
     )
     group.add_argument("--fallback", metavar="TEXT", help="what is said where the run is not sure of its answer")
     group.add_argument(
@@ -49,4 +49,4 @@ def fallback_asked(options, settings):
     from keras_transformer.confidence import Confidence
 
     text = given.pop("fallback")
-    return Confidence.load(options.run, **settings).fallback(text, **given)
+    return Confidence.load(options.run, answer_by=options.answer_by, **settings).fallback(text, **given)

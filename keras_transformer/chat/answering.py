@@ -32,6 +32,11 @@ class Answer:
         return self.score is not None
 
     @property
+    def similarity(self):
+        """That of the nearest known question, from 0 to 1; 0 if none is near at all."""
+        return self.sources[0].similarity if self.sources else 0.0
+
+    @property
     def answered_by(self):
         """How it was made: "generate" or "retrieve"."""
         return GENERATE if self.composed else RETRIEVE

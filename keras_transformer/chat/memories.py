@@ -4,7 +4,9 @@ import functools
 
 import keras
 import numpy as np
+from keras import ops
 
+from keras_transformer.decoding.compiled import compiled
 from keras_transformer.decoding.generate import width_class
 
 BATCH = 256
@@ -25,6 +27,10 @@ class QuestionEncoder:
     def _encoder(self):
         return keras.Model(self._model.get_layer("inputs").output, self._model.get_layer("encoder").output)
 
+    @functools.cached_property
+    def _encode(self):
+        return compiled(functools.partial(self._encoder, training=False), self._encoder.variables)
+
     def __call__(self, questions):
         """The mean of the encoder's output over the tokens of each question, at length 1: floats (questions, d_model).
 
@@ -42,6 +48,6 @@ class QuestionEncoder:
             inputs = np.zeros((1 << (len(batch) - 1).bit_length(), width_class(len(rows[batch[-1]]))), "int32")
             for place, row in enumerate(batch):
                 inputs[place, : len(rows[row])] = rows[row]
-            memory = np.asarray(self._encoder.predict_on_batch(inputs), "float32")[: len(batch)]
+            memory = ops.convert_to_numpy(self._encode(ops.convert_to_tensor(inputs)))[: len(batch)].astype("float32")
             means[batch] = (memory * (inputs[: len(batch)] != 0)[..., np.newaxis]).sum(axis=1)
         return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)

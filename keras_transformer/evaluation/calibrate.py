@@ -1,9 +1,10 @@
-"""The calibration of a run: how likely it thinks its own answers to questions that it never met."""
+"""The calibration of a run: how it scores its own answers to questions that it never met."""
 
 import unicodedata
 
 import numpy as np
 
+from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.confidence import Confidence, decoding_settings
 from keras_transformer.errors import InputError
@@ -15,8 +16,8 @@ MOST = 2000  # Questions that are asked at most: a rate of 5 % is off by a tenth
 FOREIGN = 500  # Of them, foreign ones are made.
 
 
-def calibrate(run_dir, questions, strategy=None, **settings):
-    """Asks a run questions of its own kind, and notes in its folder how likely it thinks its answers.
+def calibrate(run_dir, questions, strategy=None, answer_by=None, **settings):
+    """Asks a run questions of its own kind, and notes in its folder how it scores its answers.
 
     What is noted serves `Confidence.load` until the weights change.
 
@@ -25,6 +26,7 @@ def calibrate(run_dir, questions, strategy=None, **settings):
         questions: Questions that training never met, such as those of the validation part, texts; each different one is
             asked once, and of more than 2,000 as many drawn evenly.
         strategy: How answers are chosen, as for `generate`.
+        answer_by: In which way they are made, as for `Chatbot.reply`.
         **settings: Of `generate`, such as `max_length`.
 
     Returns:
@@ -35,23 +37,27 @@ def calibrate(run_dir, questions, strategy=None, **settings):
     """
     run = Run(run_dir)
     weights = tensors_checksum(run.path / WEIGHTS)  # First, so that a training meanwhile is noticed.
-    how = decoding_settings(run.config.max_length - 1, strategy, **settings)
     asked = different(questions)
     if not asked:
         raise InputError("there is no question to calibrate on")
     bot = Chatbot.load(run_dir)
-
-    foreign = {
-        kind: numbers(bot, texts, strategy, **settings) for kind, texts in invented(drawn(asked, FOREIGN)).items()
-    }
-    found = Confidence(numbers(bot, drawn(asked, MOST), strategy, **settings), foreign, how, weights)
+    way = bot.way(answer_by, strategy, settings=settings)
+    how = {"answer_by": way}
+    if way == GENERATE:
+        how = decoding_settings(run.config.max_length - 1, strategy, **settings)
+    settings = {**settings, "strategy": strategy, "answer_by": way}
+    foreign = {kind: numbers(bot, texts, **settings) for kind, texts in invented(drawn(asked, FOREIGN)).items()}
+    found = Confidence(numbers(bot, drawn(asked, MOST), **settings), foreign, how, weights)
     found.save(run)
     return found
 
 
-def numbers(bot, questions, strategy=None, **settings):
+def numbers(bot, questions, strategy=None, answer_by=GENERATE, **settings):
     """What a `Confidence` judges by, for each question a pair: its answer's score, and its pieces a character."""
-    scores = (score for [(_, score)] in bot.n_best(questions, 1, strategy, **settings))
+    if answer_by == GENERATE:
+        scores = [score for [(_, score)] in bot.n_best(questions, 1, strategy, **settings)]
+    else:
+        scores = [near[0].similarity if near else 0.0 for near in bot.matches(questions)]
     return tuple(zip(scores, bot.pieces(questions)))
 
 

@@ -57,7 +57,7 @@ def fallback_of(run, kind, text, refusals, options):
     """The `Fallback` to a text for answers as an export chooses them; raises `InputError` if there can be none."""
     if kind == RUN:
         raise InputError("a run folder is told its fallback when it is asked: export it without, then --fallback")
-    return Confidence.load(run.path, **decoding_of(options)).fallback(text, refusals)
+    return Confidence.load(run.path, answer_by=GENERATE, **decoding_of(options)).fallback(text, refusals)
 
 
 def module_of(kind):

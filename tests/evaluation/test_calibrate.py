@@ -13,6 +13,9 @@ def asked(monkeypatch):
     questions = []
 
     class Bot:
+        def way(self, *how, **settings):
+            return "generate"
+
         def n_best(self, texts, num_return, strategy, **settings):
             questions.append(texts)
             return [[("답", -float(len(text)))] for text in texts]
