@@ -16,13 +16,16 @@ class QuestionEncoder:
     Args:
         model: A `transformer()`.
         ids_of: A function from questions to lists of token ids, empty for a blank one.
+
+    Attributes:
+        encoder: The Keras model from ids (batch, length) to memories (batch, length, d_model).
     """
 
     def __init__(self, model, ids_of):
         self._model, self._ids_of = model, ids_of
 
     @functools.cached_property
-    def _encoder(self):
+    def encoder(self):
         return keras.Model(self._model.get_layer("inputs").output, self._model.get_layer("encoder").output)
 
     def __call__(self, questions):
@@ -35,13 +38,13 @@ class QuestionEncoder:
     def means(self, rows):
         """The same for lists of token ids."""
         order = sorted((row for row in range(len(rows)) if rows[row]), key=lambda row: len(rows[row]))
-        means = np.zeros((len(rows), self._encoder.output.shape[-1]), "float32")
+        means = np.zeros((len(rows), self.encoder.output.shape[-1]), "float32")
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             # Few shapes, as each is compiled once.
             inputs = np.zeros((1 << (len(batch) - 1).bit_length(), width_class(len(rows[batch[-1]]))), "int32")
             for place, row in enumerate(batch):
                 inputs[place, : len(rows[row])] = rows[row]
-            memory = np.asarray(self._encoder.predict_on_batch(inputs), "float32")[: len(batch)]
+            memory = np.asarray(self.encoder.predict_on_batch(inputs), "float32")[: len(batch)]
             means[batch] = (memory * (inputs[: len(batch)] != 0)[..., np.newaxis]).sum(axis=1)
         return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
