@@ -31,9 +31,10 @@ def write(
     first, (batch, n_best); and "ids", from the ids of questions, "inputs", int32 (batch, length), to those of answers,
     "outputs", int32 (batch, max_length), and their "scores".
 
-    "serving_default" answers in the run's own way, unless a strategy, rules or a fallback is given. If the run retrieves,
-    or was taught something, there are two more outputs: "retrieved", bool (batch,), which answers are those of an
-    exchange, whose "scores" are 0; and "similarities", float32 (batch,), of the questions and the nearest known ones.
+    "serving_default" answers in the run's own way, unless a strategy, `max_length`, rules or a fallback is given. If
+    the run retrieves, or was taught something, it has two more outputs: "retrieved", bool (batch,), True where the
+    answer is that of an exchange, with 0 in "scores"; and "similarities", float32 (batch,), to the nearest known
+    questions. The datastore is part of the folder, with the corrections made so far. The other signatures generate.
 
     With a fallback, the "answers" of "serving_default" hold it in the place of those that are too unlikely. Its
     "candidates", strings (batch,), are what would have been answered, which the scores are of, and its "confidences",
@@ -43,8 +44,7 @@ def write(
         run: The `Run`.
         model: Its model.
         folder: An empty folder.
-        strategy: How tokens are chosen, as in `generate`; samples need a seed. None for greedily, where the run
-            generates.
+        strategy: How tokens are chosen, as in `generate`; samples need a seed.
         n_best: Answers of the signature of that name: samples, or the best of a beam search.
         max_length: Tokens of an answer at most, its end included; None for as many as in training.
         tokenizer_ops: "core" for operations that TensorFlow has itself, or "tensorflow_text" for those of that package.

@@ -178,3 +178,14 @@ def test_an_export_generates_only():
     assert served.accept(Settings(answer_by="generate"), 8) == served.accept(Settings(), 8)
     with pytest.raises(InputError, match="answers by generate only, not by retrieve"):
         served.accept(Settings(answer_by="retrieve"), 8)
+
+
+def test_an_export_that_retrieves_says_so():
+    exported = Exported()
+    exported.way, exported.n_best = "retrieve", lambda questions, *_: [[("Howdy!", None)] for _ in questions]
+    served = ServedExport(exported)
+    settings = served.accept(Settings(answer_by="retrieve"), 8)
+    [([answer], _)] = served.n_best(["hello"], settings)
+    assert (answer.text, answer.answered_by, answer.score) == ("Howdy!", "retrieve", None)
+    with pytest.raises(InputError, match="answers by retrieve only, not by generate"):
+        served.accept(Settings(answer_by="generate"), 8)
