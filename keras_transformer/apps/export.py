@@ -4,7 +4,7 @@ import json
 
 from keras_transformer.apps.command import add_command
 from keras_transformer.apps.fallback import add_fallback_options, fallback_given
-from keras_transformer.apps.info import generates_only
+from keras_transformer.apps.info import export_answers_by
 from keras_transformer.apps.strategy import (
     add_strategy_options,
     check_strategy_options,
@@ -81,5 +81,5 @@ def in_words(path, about):
     return (
         f"{path}: {about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files; "
         f"{checked['equal']} of {checked['questions']} answers through it are the run's own"
-        + (f"; {note}" if (note := generates_only(about)) else "")
+        + (f"; {note}" if (note := export_answers_by(about)) else "")
     )

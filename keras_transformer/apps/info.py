@@ -87,11 +87,13 @@ def answering_line(answering):
     return f"by {answering['by']}{chrf if answering['chrf'] else ''}; {counts}"
 
 
-def generates_only(about):
-    """What is to be said of an export that generates its answers where its run does not; "" if nothing is."""
+def export_answers_by(about):
+    """How an export answers, if its run does not just generate; "" otherwise."""
     answers = about.get("answers")
-    if not answers or answers["run"] == answers["by"]:
+    if not answers or answers["run"] == "generate":
         return ""
+    if answers["by"] == answers["run"]:
+        return f"answers by {answers['by']}, as the run does"
     return f"answers by generating only; the run itself answers by {answers['run']}"
 
 
@@ -108,7 +110,7 @@ def in_lines(about):
         "corpus": f"{corpus['name']}, {corpus['pairs']:,} pairs, licence {corpus.get('licence') or 'not known'}",
         "training": scores(training),
         **({"answers": answering_line(about["answering"])} if "answering" in about else {}),
-        **({"answers": note.removeprefix("answers ")} if (note := generates_only(about)) else {}),
+        **({"answers": note.removeprefix("answers ")} if (note := export_answers_by(about)) else {}),
         **({"options": scores(options)} if "options" in about else {}),
         **({"fallback": scores(fallback)} if fallback else {}),
         **(

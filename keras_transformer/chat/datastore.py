@@ -113,6 +113,17 @@ class Datastore:
         self._refresh()
         return self._corrections
 
+    def visible(self):
+        """What can be found as it stands now.
+
+        Returns:
+            The `Exchange`s, those of the corpus first; their numbers in the index; and this, a `QuestionIndex`.
+        """
+        self._refresh()
+        self._make_index()
+        numbers = [number for number in range(len(self._exchanges)) if number not in self._hidden]
+        return [self._exchanges[number] for number in numbers], numbers, self._index
+
     def nearest(self, questions, count=1):
         """The exchanges whose questions are nearest.
 

@@ -18,18 +18,21 @@ class QuestionEncoder:
     Args:
         model: A `transformer()`.
         ids_of: A function from questions to lists of token ids, empty for a blank one.
+
+    Attributes:
+        encoder: The Keras model from ids (batch, length) to memories (batch, length, d_model).
     """
 
     def __init__(self, model, ids_of):
         self._model, self._ids_of = model, ids_of
 
     @functools.cached_property
-    def _encoder(self):
+    def encoder(self):
         return keras.Model(self._model.get_layer("inputs").output, self._model.get_layer("encoder").output)
 
     @functools.cached_property
     def _encode(self):
-        return compiled(functools.partial(self._encoder, training=False), self._encoder.variables)
+        return compiled(functools.partial(self.encoder, training=False), self.encoder.variables)
 
     def __call__(self, questions):
         """The mean of the encoder's output over the tokens of each question, at length 1: floats (questions, d_model).
@@ -41,7 +44,7 @@ class QuestionEncoder:
     def means(self, rows):
         """The same for lists of token ids."""
         order = sorted((row for row in range(len(rows)) if rows[row]), key=lambda row: len(rows[row]))
-        means = np.zeros((len(rows), self._encoder.output.shape[-1]), "float32")
+        means = np.zeros((len(rows), self.encoder.output.shape[-1]), "float32")
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             # Few shapes, as each is compiled once.

@@ -25,6 +25,12 @@ class QuestionIndex:
     Args:
         questions: Texts, at least one; their frequencies weigh the n-grams from then on.
         memories: Their mean memories, floats (questions, d_model) of length 1.
+
+    Attributes:
+        vectors: TF-IDF vectors of the known questions at length 1, sparse float32 (questions, FEATURES).
+        mean: What the memories of the first questions have in common, float32 (d_model,).
+        memories: Those of the known questions less that, at length 1 again, float16 (questions, d_model).
+        space: The columns of n-grams that are left out.
     """
 
     def __init__(self, questions, memories):
@@ -38,28 +44,33 @@ class QuestionIndex:
         )
         self._weigh = TfidfTransformer()
         # "char_wb" puts a space at both ends of every word, which would be a character that all texts have in common.
-        self._space = HashingVectorizer(analyzer="char", n_features=FEATURES, norm=None).transform([" "]).indices
-        self._vectors = self._weigh.fit_transform(self._counts(questions)).astype("float32")
-        self._by_feature = self._vectors.T.tocsr()
-        self._mean = np.asarray(memories, "float32").mean(axis=0)
-        self._memories = self._centred(memories)
+        self.space = HashingVectorizer(analyzer="char", n_features=FEATURES, norm=None).transform([" "]).indices
+        self.vectors = self._weigh.fit_transform(self._counts(questions)).astype("float32")
+        self._by_feature = self.vectors.T.tocsr()
+        self.mean = np.asarray(memories, "float32").mean(axis=0)
+        self.memories = self._centred(memories)
 
     def _counts(self, questions):
         """How often each text has each n-gram: a sparse matrix."""
         counts = self._count.transform(map(normalize, questions))
-        counts.data[np.isin(counts.indices, self._space)] = 0
+        counts.data[np.isin(counts.indices, self.space)] = 0
         counts.eliminate_zeros()
         return counts
 
+    @property
+    def idf(self):
+        """What each n-gram weighs by the questions that had it when the index was made, float32 (FEATURES,)."""
+        return self._weigh.idf_
+
     def __len__(self):
-        return self._vectors.shape[0]
+        return self.vectors.shape[0]
 
     def add(self, questions, memories):
         """Adds questions at the end; what is known of the others stays as it is."""
         vectors = self._weigh.transform(self._counts(questions)).astype("float32")
-        self._vectors = sparse.vstack([self._vectors, vectors], format="csr")
-        self._by_feature = self._vectors.T.tocsr()
-        self._memories = np.concatenate([self._memories, self._centred(memories)])
+        self.vectors = sparse.vstack([self.vectors, vectors], format="csr")
+        self._by_feature = self.vectors.T.tocsr()
+        self.memories = np.concatenate([self.memories, self._centred(memories)])
 
     def nearest(self, questions, memories, hidden=()):
         """The nearest known questions.
@@ -87,12 +98,12 @@ class QuestionIndex:
             if len(known) > CANDIDATES:
                 best = np.argpartition(-lexical, CANDIDATES)[:CANDIDATES]
                 known, lexical = known[best], lexical[best]
-            semantic = self._memories[known].astype("float32") @ memory
+            semantic = self.memories[known].astype("float32") @ memory
             similarity = (lexical + MEMORY_WEIGHT * semantic) / (1 + MEMORY_WEIGHT)
             order = np.lexsort((known, -similarity))
             yield known[order], np.clip(similarity[order], 0, 1)
 
     def _centred(self, memories):
         """Mean memories less their mean over the known questions, at length 1 again, float16."""
-        centred = np.asarray(memories, "float32") - self._mean
+        centred = np.asarray(memories, "float32") - self.mean
         return (centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)).astype("float16")

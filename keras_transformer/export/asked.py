@@ -2,6 +2,7 @@
 
 import pathlib
 
+from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.export.folder import ABOUT, read_about
 from keras_transformer.export.formats import module_of
@@ -15,6 +16,7 @@ class Exported:
 
     Attributes:
         max_length: Tokens of an answer at most.
+        way: How it answers: "generate", "retrieve" or "hybrid".
 
     Raises:
         InputError: If the folder is damaged, or a package that reads it is missing.
@@ -23,10 +25,11 @@ class Exported:
     def __init__(self, folder):
         about = read_about(folder)
         self.max_length = about["options"].get("max_length") or about["run"]["config"]["max_length"] - 1
+        self.way = about.get("answers", {}).get("by", GENERATE)
         self.answers = module_of(about["kind"]).reopen(pathlib.Path(folder))
 
     def n_best(self, questions, num_return=1, strategy=None):
-        """A list for each question, of one pair: its answer, and the summed log-probability in nats."""
+        """A list for each question, of one pair: its answer, and its log-probability in nats, None if retrieved."""
         return [[found] for found in self.answers(questions)]
 
     def replies(self, questions):

@@ -48,7 +48,7 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
             check_fallback(fallback, chatbot_of(run, model), candidates, module.reopen(folder))
         about = about_export(run, folder, kind, in_json(options), checked)
         if kind != RUN:
-            about["answers"] = {"by": GENERATE, "run": way_of(run)}
+            about["answers"] = {"by": way_of(run) if as_run(kind, options) else GENERATE, "run": way_of(run)}
         write_about(folder, about)
     return about
 
@@ -96,11 +96,16 @@ def check(run, model, answers, options, kind):
     """Compares the answers and scores of a written folder, which `answers` gives, with the run's own."""
     questions = questions_of(run.tokenizer)
     exact = options.get("quantization", EXACT) == EXACT
-    if kind == RUN:
+    if as_run(kind, options):
         expected = answers_of(Chatbot.of_run(run, model), questions)
     else:
         expected = [found for [found] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
     return verified(answers(questions), expected, exact)
+
+
+def as_run(kind, options):
+    """Whether a folder answers in its run's own way; to a `Chatbot`, decoding settings and a fallback say otherwise."""
+    return kind == RUN or (kind == "saved_model" and not decoding_of(options) and options.get("fallback") is None)
 
 
 def chatbot_of(run, model):

@@ -28,7 +28,7 @@ class GraphText(tf.Module):
 
     def encode(self, questions):
         """Token ids of questions, strings (batch,): int32 (batch, length), a row of zeros for a blank one."""
-        questions = tf.strings.unicode_transcode(questions, "UTF-8", "UTF-8", replacement_char=NOT_UTF8)
+        questions = whole(questions)
         blank = tf.strings.regex_full_match(questions, f"({re2(SPACES)})?")
         pieces = self.source.encode(questions) if self.turns == 1 else self.encode_turns(questions)
         pieces = pieces[:, : self.max_length - 2]
@@ -36,6 +36,10 @@ class GraphText(tf.Module):
         start, end = (tf.fill((rows[0], 1), i) for i in (self.start_id, self.end_id))
         ids = tf.concat([start, pieces, end], axis=1)
         return tf.where(blank[:, None], 0, ids.to_tensor())
+
+    def normalize(self, questions):
+        """Questions, strings (batch,), as they are compared with others."""
+        return self.source.normalize(whole(questions))
 
     def encode_turns(self, questions):
         """The pieces of the last turns of questions, as many as fit, with separators between: RaggedTensor."""
@@ -55,3 +59,8 @@ class GraphText(tf.Module):
     def decode(self, ids):
         """Strings (batch,) of the ids of answers, int32 (batch, length)."""
         return self.target.decode(ids)
+
+
+def whole(questions):
+    """Strings (batch,) with `NOT_UTF8` in the place of bytes that are none."""
+    return tf.strings.unicode_transcode(questions, "UTF-8", "UTF-8", replacement_char=NOT_UTF8)

@@ -2,15 +2,18 @@
 
 import tensorflow as tf
 
+from keras_transformer.chat.answering import GENERATE
+from keras_transformer.chatbot import Chatbot
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task
 from keras_transformer.decoding.strategies import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.export import TOKENIZER_OPS
+from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_search import GraphSearch
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.export.graph_weights import GraphWeights
-from keras_transformer.text.core_ops import CoreTokenizer
+from keras_transformer.text.core_ops import CPU, CoreTokenizer
 from keras_transformer.text.in_graph import InGraphTokenizer
 
 TOKENIZERS = dict(zip(TOKENIZER_OPS, (CoreTokenizer, InGraphTokenizer), strict=True))
@@ -27,6 +30,11 @@ def write(
     log-probabilities "scores", float32 (batch,); "n_best", the same with `n_best` answers to each question, the best
     first, (batch, n_best); and "ids", from the ids of questions, "inputs", int32 (batch, length), to those of answers,
     "outputs", int32 (batch, max_length), and their "scores".
+
+    "serving_default" answers in the run's own way, unless a strategy, `max_length`, rules or a fallback is given. If
+    the run retrieves, or was taught something, it has two more outputs: "retrieved", bool (batch,), True where the
+    answer is that of an exchange, with 0 in "scores"; and "similarities", float32 (batch,), to the nearest known
+    questions. The datastore is part of the folder, with the corrections made so far. The other signatures generate.
 
     With a fallback, the "answers" of "serving_default" hold it in the place of those that are too unlikely. Its
     "candidates", strings (batch,), are what would have been answered, which the scores are of, and its "confidences",
@@ -55,6 +63,7 @@ def write(
         raise InputError(f"a SavedModel has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
     if isinstance(strategy, Sampling) and strategy.seed is None:
         raise InputError("an export that samples needs a seed, or its answers could not be compared with the run's")
+    by_default = strategy is None and max_length is None and fallback is None and not rules
     tokens = run.target_tokenizer
     longest = run.config.max_length - 1 if max_length is None else max_length
     rules |= {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": longest}
@@ -62,12 +71,15 @@ def write(
     several = Task(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
     weights = GraphWeights(model, quantization)
     one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
-    served = Served(GraphText(run, TOKENIZERS[tokenizer_ops]), one, several, fallback)
+    text = GraphText(run, TOKENIZERS[tokenizer_ops])
+    bot = Chatbot.of_run(run, model) if by_default else None
+    retrieval = GraphRetrieval(bot, weights, text) if bot and may_retrieve(bot) else None
+    served = Served(text, one, several, fallback, retrieval)
     tf.saved_model.save(served, str(folder), signatures=served.signatures())
 
 
 def reopen(folder, judged=True):
-    """The function that a SavedModel is: from questions to pairs of an answer and its score.
+    """The function that a SavedModel is: from questions to pairs of an answer and its score, None if it was retrieved.
 
     With `judged` unset, the answers are those that it would give without its fallback.
     """
@@ -76,10 +88,20 @@ def reopen(folder, judged=True):
     def answers(questions):
         found = served(questions=tf.constant(questions, tf.string))
         texts = (answer.decode("utf-8") for answer in found["answers" if judged else "candidates"].numpy())
-        return list(zip(texts, found["scores"].numpy().tolist()))
+        retrieved = found["retrieved"].numpy() if "retrieved" in found else [False] * len(questions)
+        scores = (None if was else score for was, score in zip(retrieved, found["scores"].numpy().tolist()))
+        return list(zip(texts, scores))
 
     answers.served = served  # Whose variables live no longer than it.
     return answers
+
+
+def may_retrieve(bot):
+    """Whether some question has an answer that a `Chatbot` does not generate."""
+    if bot.datastore is None:
+        return False
+    exchanges, _, _ = bot.datastore.visible()
+    return any(one.taught or bot.answering.way != GENERATE for one in exchanges)
 
 
 def strategy_of_several(strategy, count):
@@ -99,11 +121,12 @@ class Served(tf.Module):
         one: The `GraphSearch` for an answer to each question.
         several: The one for several.
         fallback: The `Fallback`; None to give every answer.
+        retrieval: The `GraphRetrieval`; None to generate every answer.
     """
 
-    def __init__(self, text, one, several, fallback=None):
+    def __init__(self, text, one, several, fallback=None, retrieval=None):
         super().__init__()
-        self.text, self.one, self.several, self.fallback = text, one, several, fallback
+        self.text, self.one, self.several, self.fallback, self.retrieval = text, one, several, fallback, retrieval
 
     def signatures(self):
         """The functions by the names that they are called by."""
@@ -117,9 +140,30 @@ class Served(tf.Module):
 
     def answer(self, questions):
         inputs = self.text.encode(questions)
-        ids, scores = self.one(inputs)
-        found = {"answers": self.text.decode(ids[:, 0]), "scores": scores[:, 0]}
+        if self.retrieval:
+            return self.completed(inputs, **self.retrieval(questions, inputs))
+        found = self.generated(inputs)
         return {**found, **self.judged(questions, inputs, **found)} if self.fallback else found
+
+    def generated(self, inputs):
+        ids, scores = self.one(inputs)
+        return {"answers": self.text.decode(ids[:, 0]), "scores": scores[:, 0]}
+
+    def completed(self, inputs, answers, retrieved, similarities):
+        """What was retrieved, and generated answers to the rest; without a rest, nothing is searched for."""
+        rest = tf.where(~retrieved & tf.reduce_any(inputs != 0, axis=1))
+        scores = tf.zeros_like(similarities)
+
+        def generate_rest():
+            found = self.generated(tf.gather_nd(inputs, rest))
+            with tf.device(CPU):
+                return tuple(
+                    tf.tensor_scatter_nd_update(all_of_it, rest, found[name])
+                    for name, all_of_it in (("answers", answers), ("scores", scores))
+                )
+
+        answers, scores = tf.cond(tf.size(rest) > 0, generate_rest, lambda: (answers, scores))
+        return {"answers": answers, "scores": scores, "retrieved": retrieved, "similarities": similarities}
 
     def judged(self, questions, inputs, answers, scores):
         """What the fallback makes of answers."""

@@ -47,10 +47,11 @@ class Served:
         bot: An object with `n_best(questions, num_return, strategy, **settings)` and
             `stream(question, strategy, **settings)`, a generator, like `Chatbot`.
         max_length: Tokens of an answer at most.
+        way: How it answers: one of `WAYS`.
     """
 
-    def __init__(self, bot, max_length):
-        self.bot, self.max_length = bot, max_length
+    def __init__(self, bot, max_length, way=GENERATE):
+        self.bot, self.max_length, self.way = bot, max_length, way
         self.accepted = {self.completed(Settings())}
 
     def accept(self, settings, limit):
@@ -81,10 +82,10 @@ class Served:
         Raises:
             InputError: If it cannot be answered so.
         """
-        if settings.answer_by not in (None, GENERATE):
-            raise InputError(f"this model answers by generating only, not by {settings.answer_by}")
+        if settings.answer_by not in (None, self.way):
+            raise InputError(f"this model answers by {self.way} only, not by {settings.answer_by}")
         strategy = None if settings.strategy == Greedy() else settings.strategy
-        return dataclasses.replace(settings, strategy=strategy, answer_by=GENERATE)
+        return dataclasses.replace(settings, strategy=strategy, answer_by=self.way)
 
     def n_best(self, questions, settings):
         """For each question a pair: its `Answer`s, and their attention, None unless wanted."""
@@ -175,7 +176,7 @@ class ServedExport(Served):
     """
 
     def __init__(self, bot):
-        super().__init__(bot, bot.max_length)
+        super().__init__(bot, bot.max_length, bot.way)
 
     def accept(self, settings, limit):
         """As `Served` says; only what says nothing is accepted."""

@@ -43,11 +43,15 @@ class CoreTokenizer(tf.Module):
             self._spell = spelling(model)
             self._join = Detokenizer(model)
 
+    def normalize(self, texts):
+        """Strings (batch,) in the normal form of `text.normalize`."""
+        with tf.device(CPU):
+            return tf.strings.strip(tf.strings.regex_replace(self._compose(texts), re2(SPACES), " "))
+
     def encode(self, texts):
         """Token ids of strings (batch,), without start and end: int32 RaggedTensor (batch, None)."""
         with tf.device(CPU):
-            texts = tf.strings.regex_replace(self._compose(texts), re2(SPACES), " ")
-            ids = self._segment(self._normalize(tf.strings.strip(texts)))
+            ids = self._segment(self._normalize(self.normalize(texts)))
             return self._spell(ids).with_row_splits_dtype(tf.int64)
 
     def decode(self, ids):

@@ -32,11 +32,13 @@ class InGraphTokenizer(tf.Module):
         self._compose = tensorflow_text.normalize_utf8
         self._pieces = tensorflow_text.SentencepieceTokenizer(model=tokenizer.model, out_type=tf.int32)
 
+    def normalize(self, texts):
+        """Strings (batch,) in the normal form of `text.normalize`."""
+        return tf.strings.strip(tf.strings.regex_replace(self._compose(texts, "NFC"), re2(SPACES), " "))
+
     def encode(self, texts):
         """Token ids of strings (batch,), without start and end: int32 RaggedTensor (batch, None)."""
-        texts = self._compose(texts, "NFC")
-        texts = tf.strings.strip(tf.strings.regex_replace(texts, re2(SPACES), " "))
-        return self._pieces.tokenize(texts)
+        return self._pieces.tokenize(self.normalize(texts))
 
     def decode(self, ids):
         """Strings (batch,) of int32 token ids, ragged or padded (batch, length)."""

@@ -167,31 +167,39 @@ pd.DataFrame({"question": questions, "answer": bot.replies(questions)})
 # %% [markdown] lang="en"
 # ## Ship it
 #
-# The export holds text normalization, tokenizer, search and detokenizer. Before it is kept it is asked questions: every answer must be
-# the run's own.
+# The export holds all that answering takes: text normalization, tokenizer, model, search, and the exchanges of the corpus, so that it
+# retrieves or generates as the run does. Before it is kept it is asked questions: every answer must be the run's own.
 
 # %% [markdown] lang="ko"
 # ## 내보내기
 #
-# 내보낸 폴더에는 글 정규화, 토크나이저, 탐색, 역토큰화가 모두 들어 있습니다. 저장하기 전에 질문을 던져 보고, 답이 모두 실행 폴더의
-# 답과 같아야만 남깁니다.
+# 내보낸 폴더에는 글 정규화, 토크나이저, 모델, 탐색에 말뭉치의 문답까지, 답하는 데 필요한 것이 모두 들어 있습니다. 그래서 run이 문답을
+# 찾아서 답하면 폴더도 찾아서 답하고, run이 답을 지으면 폴더도 짓습니다. 저장하기 전에 질문을 던져 보고, 답이 모두 run의 답과 같아야만
+# 남깁니다.
 
 # %%
 tf.get_logger().setLevel("WARNING")  # Keras names its temporary files otherwise.
-about = export_saved_model("runs/library", "exported", max_length=30)
+about = export_saved_model("runs/library", "exported")
 print(json.dumps(about["verified"]), f"{sum(file['bytes'] for file in about['files'].values()) / 1e6:.1f} MB")
 
 # %% [markdown] lang="en"
 # This is all that a server needs. No package of ours is imported here; TensorFlow Serving, C++ or Java load the same folder.
+#
+# `similarities` are those to the nearest known questions. Where an answer was `retrieved`, it is theirs, and its score is 0; the score of
+# a generated answer is its log-probability.
 
 # %% [markdown] lang="ko"
 # 서버에는 이것이면 됩니다. 아래에서는 우리 패키지를 하나도 쓰지 않습니다. TensorFlow Serving, C++, Java도 같은 폴더를 불러옵니다.
+#
+# `similarities`는 가장 가까운 질문과 얼마나 비슷한지입니다. `retrieved`가 참이면 그 질문의 답을 그대로 준 것이고 점수는 0입니다. 지어낸
+# 답의 점수는 로그 확률입니다.
 
 # %%
 served = tf.saved_model.load("exported")
 found = served.signatures["serving_default"](questions=tf.constant(questions))
 answers = [answer.decode() for answer in found["answers"].numpy()]
-pd.DataFrame({"question": questions, "answer": answers, "log-probability": found["scores"].numpy().round(2)})
+others = {name: found[name].numpy() for name in sorted(found.keys() - {"answers"})}
+pd.DataFrame({"question": questions, "answer": answers, **others}).round(2)
 
 # %%
 assert answers == bot.replies(questions)

@@ -8,7 +8,7 @@ import pytest
 
 from keras_transformer import export_onnx
 from keras_transformer.apps.cli import main
-from keras_transformer.apps.info import about_folder, in_lines
+from keras_transformer.apps.info import about_folder, export_answers_by, in_lines
 from keras_transformer.chat.answering import Answering
 from keras_transformer.lock import locked
 
@@ -105,6 +105,8 @@ def test_info_and_exports_say_how_the_run_answers(run, call, tmp_path):
     assert "answers   by generating only; the run itself answers by retrieve" in in_lines(
         about_folder(tmp_path / "onnx")
     )
+    as_the_run = {"answers": {"by": "retrieve", "run": "retrieve"}}
+    assert export_answers_by(as_the_run) == "answers by retrieve, as the run does"
     out = call("export", run, tmp_path / "again", "--format", "onnx")[1]
     assert out.endswith("; answers by generating only; the run itself answers by retrieve\n")
     assert call("answer", run, stdin="잘 자\n")[1] == "좋은 꿈 꾸세요.\n"

@@ -90,6 +90,14 @@ def test_a_question_of_the_corpus_is_left_aside_and_can_be_taught_anew(folder, d
     assert (folder / CORRECTIONS).read_bytes() == left_aside
 
 
+def test_what_is_visible_is_numbered_as_in_its_index(datastore):
+    datastore.teach("hello", "Howdy!")
+    exchanges, numbers, index = datastore.visible()
+    assert [one.answer for one in exchanges] == ["밥 먹어요.", "좋은 꿈 꾸세요.", "라면 먹을래요?", "Howdy!"]
+    assert numbers == [0, 1, 2, 4]
+    assert len(index) == 5
+
+
 def test_what_nothing_asks_cannot_be_forgotten(datastore):
     with pytest.raises(InputError, match="forget: no exchange asks 'hello!'; the nearest asks 'hello'"):
         datastore.forget("hello!")

@@ -1,4 +1,5 @@
 import concurrent.futures
+import shutil
 import subprocess
 import sys
 
@@ -6,7 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_transformer import Beam, InputError, Sampling, export_saved_model, generate
+from keras_transformer import Beam, Chatbot, Greedy, InputError, Sampling, export_saved_model, generate
+from keras_transformer.chat.answering import Answering
 from keras_transformer.export import saved_model as module
 
 QUESTIONS = [
@@ -94,6 +96,42 @@ def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, 
     assert_answers_as(ask, bot, QUESTIONS, **decoding)
     several = ask.served if "n_best" not in options else tf.saved_model.load(str(tmp_path / "out")).signatures["n_best"]
     assert several(questions=tf.constant(["hello"]))["scores"].shape[-1] == options.get("n_best", 1)
+
+
+@pytest.mark.parametrize("answering", [Answering("retrieve"), Answering("hybrid", 0.6)], ids=lambda one: one.way)
+def test_it_answers_in_the_way_of_its_run(small_run, tmp_path, answering):
+    run = shutil.copytree(small_run, tmp_path / "run")
+    answering.save(run)
+    bot = Chatbot.load(run)
+    bot.datastore.teach("hello", "Howdy!")
+    about = export_saved_model(run, tmp_path / "out", xla=False)
+    assert about["answers"] == {"by": answering.way, "run": answering.way}
+    assert about["verified"] == {"questions": 16, "equal": 16}
+
+    expected = bot.answers(QUESTIONS)
+    signatures = tf.saved_model.load(str(tmp_path / "out")).signatures
+    found = signatures["serving_default"](questions=tf.constant(QUESTIONS))
+    assert texts(found["answers"]) == bot.replies(QUESTIONS) == [answer.text for answer in expected]
+    assert texts(found["answers"])[1] == "Howdy!"
+    retrieved = [not answer.composed for answer in expected]
+    assert found["retrieved"].numpy().tolist() == retrieved
+    assert {*retrieved} == {True, False}
+    np.testing.assert_allclose(found["scores"], [answer.score or 0 for answer in expected], 1e-3, 1e-4)
+    similarities = [near[0].similarity if near else 0 for near in bot.matches(QUESTIONS)]
+    np.testing.assert_allclose(found["similarities"], similarities, atol=1e-4)
+    reopened = [(answer.text, answer.score and pytest.approx(answer.score, abs=1e-4)) for answer in expected]
+    assert module.reopen(tmp_path / "out")(QUESTIONS) == reopened
+    assert set(signatures["n_best"].structured_outputs) == {"answers", "scores"}
+
+
+def test_a_retrieving_run_generates_if_the_export_says_how(small_run, tmp_path, bot, assert_answers_as):
+    run = shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(run)
+    about = export_saved_model(run, tmp_path / "out", strategy=Greedy(), xla=False)
+    assert about["answers"] == {"by": "generate", "run": "retrieve"}
+    ask = module.reopen(tmp_path / "out")
+    assert set(ask.served.structured_outputs) == {"answers", "scores"}
+    assert_answers_as(ask, bot, QUESTIONS[:6])
 
 
 def test_eight_bits_are_a_smaller_folder(small_run, saved_model, tmp_path):

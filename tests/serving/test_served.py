@@ -121,7 +121,7 @@ def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
 class Exported:
     """What an exported folder is to a server."""
 
-    max_length = 5
+    max_length, way = 5, "generate"
 
     def n_best(self, questions, num_return=1, strategy=None):
         return [[(question.upper(), -0.5)] for question in questions]
@@ -176,5 +176,16 @@ def test_a_run_answers_in_its_own_way_unless_a_request_says_otherwise(start, sma
 def test_an_export_generates_only():
     served = ServedExport(Exported())
     assert served.accept(Settings(answer_by="generate"), 8) == served.accept(Settings(), 8)
-    with pytest.raises(InputError, match="answers by generating only, not by retrieve"):
+    with pytest.raises(InputError, match="answers by generate only, not by retrieve"):
         served.accept(Settings(answer_by="retrieve"), 8)
+
+
+def test_an_export_that_retrieves_says_so():
+    exported = Exported()
+    exported.way, exported.n_best = "retrieve", lambda questions, *_: [[("Howdy!", None)] for _ in questions]
+    served = ServedExport(exported)
+    settings = served.accept(Settings(answer_by="retrieve"), 8)
+    [([answer], _)] = served.n_best(["hello"], settings)
+    assert (answer.text, answer.answered_by, answer.score) == ("Howdy!", "retrieve", None)
+    with pytest.raises(InputError, match="answers by retrieve only, not by generate"):
+        served.accept(Settings(answer_by="generate"), 8)

@@ -1,0 +1,137 @@
+"""The nearest exchange of a datastore, as TensorFlow operations: what `Datastore.nearest` finds for a run."""
+
+import numpy as np
+import tensorflow as tf
+
+from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY
+from keras_transformer.chat.question_index import CANDIDATES, FEATURES, MEMORY_WEIGHT
+from keras_transformer.text.core_ops import CPU
+from keras_transformer.text.normalize import normalize
+from keras_transformer.text.ops.character_ngrams import CharacterNgrams
+from keras_transformer.text.ops.trie import NONE, table
+
+
+class GraphRetrieval(tf.Module):
+    """Retrieves answers as a run does by default, from its datastore as it stands now.
+
+    Args:
+        bot: The run's `Chatbot`, whose datastore has an exchange to find.
+        weights: The `GraphWeights` of its model.
+        text: The `GraphText` of the run.
+    """
+
+    def __init__(self, bot, weights, text):
+        super().__init__()
+        exchanges, numbers, index = bot.datastore.visible()
+        self._text, self._embed = text, weights.bound(bot.model, bot.encode.encoder)
+        with tf.device(CPU):
+            self._ngrams, self._space = CharacterNgrams(FEATURES), tf.constant(index.space, tf.int32)
+            self._index_questions(index, numbers)
+            self._exact = table(numbers_by_question(exchanges), NONE)
+            self._answers = tf.constant([one.answer for one in exchanges])
+            self._least = tf.constant([least_similarity(one, bot.answering) for one in exchanges], tf.float64)
+
+    def _index_questions(self, index, numbers):
+        """Keeps which known questions have each n-gram, and by which weights, one n-gram behind the other."""
+        by_ngram = index.vectors[numbers].T.tocsr()
+        counts, unseen = np.diff(by_ngram.indptr), index.idf.max()
+        columns = np.flatnonzero((counts > 0) | (index.idf < unseen))
+        # After the last n-gram there is one more, for those that no question has.
+        self._rows = table({int(column): row for row, column in enumerate(columns)}, len(columns))
+        self._idf = variable([*index.idf[columns], unseen], "float32")
+        self._starts = variable(np.cumsum([0, *counts[columns], 0]), "int32")
+        self._questions = variable(by_ngram.indices, "int32")
+        self._weights = variable(by_ngram.data, "float32")
+        self._mean = variable(index.mean, "float32")
+        self._memories = variable(index.memories[numbers], "float16")
+
+    def __call__(self, questions, inputs):
+        """The answers of the nearest exchanges.
+
+        Args:
+            questions: Strings (batch,).
+            inputs: Their ids, int32 (batch, length); a row of zeros for a blank one, which has no nearest exchange.
+
+        Returns:
+            A dictionary: "answers", strings (batch,), "" where the run generates; "retrieved", bool (batch,), where it
+            does not; and "similarities" of the nearest questions, float32 (batch,), 0 where none is near.
+        """
+        memories = self._centred(self._means(inputs))
+        with tf.device(CPU):
+            texts = self._text.normalize(questions)
+            ngrams = self._ngrams(texts)
+            ngrams = tf.ragged.boolean_mask(ngrams, ngrams != self._space)
+            kinds = tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.float32)
+            nearest, similarities = tf.map_fn(self._nearest, (ngrams, memories), fn_output_signature=kinds)
+            exact = self._exact.lookup(texts)
+            similarities = tf.where(exact == NONE, similarities, 1.0)
+            nearest = tf.where(tf.reduce_any(inputs != 0, axis=1), tf.where(exact == NONE, nearest, exact), NONE)
+            found, numbers = nearest != NONE, tf.maximum(nearest, 0)
+            retrieved = found & (tf.cast(similarities, tf.float64) >= tf.gather(self._least, numbers))
+            return {
+                "answers": tf.where(retrieved, tf.gather(self._answers, numbers), ""),
+                "retrieved": retrieved,
+                "similarities": tf.where(found, similarities, 0.0),
+            }
+
+    def _means(self, inputs):
+        """The mean memories of ids, int32 (batch, length): float32 (batch, d_model)."""
+        memories = tf.cast(self._embed(inputs), tf.float32)
+        memories = tf.reduce_sum(memories * tf.cast(inputs != 0, tf.float32)[..., None], axis=1)
+        return at_length_one(memories)
+
+    def _centred(self, memories):
+        """Mean memories less what all have in common, at length 1 and rounded as those of the known questions are."""
+        return tf.cast(tf.cast(at_length_one(memories - self._mean), tf.float16), tf.float32)
+
+    def _nearest(self, question):
+        """The nearest known question to one.
+
+        Args:
+            question: The columns of its n-grams, int32 (ngrams,), and its centred memory, float32 (d_model,).
+
+        Returns:
+            Its number, `NONE` if no question has a character in common; and its similarity.
+        """
+        ngrams, memory = question
+        ngrams, _, counts = tf.unique_with_counts(ngrams)
+        rows = self._rows.lookup(tf.cast(ngrams, tf.int64))
+        weights = at_length_one(tf.cast(counts, tf.float32) * tf.gather(self._idf, rows))
+        starts, ends = tf.gather(self._starts, rows), tf.gather(self._starts, rows + 1)
+        places = tf.ragged.range(starts, ends).values
+        products = tf.repeat(weights, ends - starts) * tf.gather(self._weights, places)
+        known = self._memories.shape[0]
+        cosines = tf.math.unsorted_segment_sum(products, tf.gather(self._questions, places), known)
+        candidates = tf.sort(tf.math.top_k(cosines, min(CANDIDATES, known)).indices)  # Of equals the first is found.
+        lexical = tf.gather(cosines, candidates)
+        semantic = tf.linalg.matvec(tf.cast(tf.gather(self._memories, candidates), tf.float32), memory)
+        similarities = (lexical + MEMORY_WEIGHT * semantic) / (1 + MEMORY_WEIGHT)
+        similarities = tf.where(lexical > 0, similarities, -1.0)
+        best = tf.argmax(similarities)
+        number = tf.where(lexical[best] > 0, candidates[best], NONE)
+        return number, tf.clip_by_value(similarities[best], 0.0, 1.0)
+
+
+def numbers_by_question(exchanges):
+    """A dictionary: for each question, normalized, the number of the exchange that answers it, taught ones first."""
+    order = sorted(range(len(exchanges)), key=lambda number: not exchanges[number].taught)
+    numbers = {}
+    for number in order:
+        numbers.setdefault(normalize(exchanges[number].question), number)
+    return numbers
+
+
+def least_similarity(exchange, answering):
+    """From which similarity on an exchange answers, by the run's `Answering`, as `Chatbot.retrieves` says."""
+    least = {GENERATE: np.inf, HYBRID: answering.similarity}.get(answering.way, 0.0)
+    return min(least, TAUGHT_SIMILARITY) if exchange.taught else least
+
+
+def at_length_one(vectors):
+    """Vectors, float32 (…, size), at length 1; zeros stay."""
+    return vectors / tf.maximum(tf.norm(vectors, axis=-1, keepdims=True), 1e-12)
+
+
+def variable(values, dtype):
+    """An array that is saved beside the graph, not in it."""
+    return tf.Variable(np.asarray(values, dtype), trainable=False)
