@@ -10,8 +10,9 @@ BIN := $(VENV)/bin
 RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
-# What XLA has compiled stays in memory until its process ends: those that compile most are tested by themselves.
+# What XLA has compiled stays in memory until its process ends, some hundred MB of every training: three processes in turn.
 COMPILING := tests/benchmarks tests/decoding tests/export
+TRAINING := tests/training
 
 .PHONY: demo test test-fast test-hard lint bench notebooks clean
 
@@ -30,7 +31,8 @@ test: test-fast test-hard
 
 test-fast: $(VENV)/installed-test
 	$(PYTEST) -m "not slow" $(COMPILING)
-	$(PYTEST) -m "not slow" $(COMPILING:%=--ignore %)
+	$(PYTEST) -m "not slow" $(TRAINING)
+	$(PYTEST) -m "not slow" $(patsubst %,--ignore %,$(COMPILING) $(TRAINING))
 
 test-hard: $(VENV)/installed-test
 	$(PYTEST) -m slow
