@@ -254,13 +254,19 @@ def has_diverged(row):
 
 
 def best_row(rows, monitor):
-    """The row that is best in that column, the earliest of equals; None if there is none that has not diverged."""
+    """The row that is best in that column; None if there is none that has not diverged."""
     return next(iter(ranked(rows, monitor)), None)
 
 
 def ranked(rows, monitor):
-    """The rows that have not diverged, best first: by the highest accuracy, or the lowest of the other columns."""
+    """The rows that have not diverged, best first: by the highest accuracy, or the lowest of the other columns.
+
+    Of equals the earliest comes first; but where training itself has reached the same accuracy, the latest: what is
+    kept is a moving average of the weights, which is still far behind when training first makes no more mistakes.
+    """
     good = [row for row in rows if not has_diverged(row)]
+    if monitor == "accuracy":
+        good.reverse()
     return sorted(good, key=lambda row: row[monitor], reverse=monitor.endswith("accuracy"))
 
 

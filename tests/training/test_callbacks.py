@@ -16,10 +16,16 @@ def test_the_best_row_is_the_earliest_of_equals():
 
 
 @pytest.mark.parametrize(
-    ("monitor", "epoch"), [("val_loss", 2), ("perplexity", 2), ("accuracy", 3), ("val_accuracy", 3)]
+    ("monitor", "epoch"), [("val_loss", 2), ("perplexity", 2), ("accuracy", 4), ("val_accuracy", 3)]
 )
 def test_accuracy_is_best_where_it_is_highest_and_the_others_where_lowest(monitor, epoch):
     assert best_row(rows(0.5, 0.25, 0.75, 0.75, monitor=monitor), monitor)["epoch"] == epoch
+
+
+def test_of_equal_accuracies_in_training_the_latest_is_best():
+    """The average of the weights, which is kept, follows them."""
+    assert best_row(rows(0.9, 1.0, 1.0, 1.0, monitor="accuracy"), "accuracy")["epoch"] == 4
+    assert best_row(rows(0.9, 1.0, 1.0, 0.9, monitor="accuracy"), "accuracy")["epoch"] == 3
 
 
 def test_patience_counts_epochs_since_the_best():

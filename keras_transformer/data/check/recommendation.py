@@ -40,10 +40,9 @@ MOST_WARM_UP = 4000
 FEW_QUESTIONS = 500  # Different questions below which all of them are for training.
 COPIES = 1  # Noisy copies of each pair.
 CHAT_PASSES = 12  # Over the pairs and their copies.
-CHAT_DROPOUT = (
-    0.0  # What is to be known by heart is learned in half the epochs, and new questions are answered no worse.
-)
+CHAT_DROPOUT = 0.0  # What is to be known by heart is learned in half the epochs; new questions are answered no worse.
 LEAST_STEPS, MOST_STEPS = 1000, 100_000  # Updates, which go before `CHAT_PASSES`.
+CHAT_MOST_PASSES = 80  # Goes before `LEAST_STEPS`: 40 pairs are known by heart after 40.
 CHAT_LEAST_PASSES = 3  # Goes before `MOST_STEPS`.
 CHAT_WARM_UP = 0.08  # Share of the updates.
 CHAT_LEARNING_RATE = 0.001
@@ -328,7 +327,7 @@ def count_batches(lengths, pairs, batch_size):
 def chat_recipe(kind, pairs, steps, d_model):
     """Settings of a training that is to know its pairs by heart, however they are asked; see `translation_recipe`."""
     most = max(CHAT_LEAST_PASSES, MOST_STEPS // steps)
-    epochs = min(max(CHAT_PASSES, -(-LEAST_STEPS // steps)), most)
+    epochs = min(max(CHAT_PASSES, min(-(-LEAST_STEPS // steps), CHAT_MOST_PASSES)), most)
     large = d_model >= WIDE
     return {
         "tie_embeddings": True,
