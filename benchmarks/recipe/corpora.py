@@ -38,12 +38,14 @@ class Source:
         about: What it is, in one line.
         pairs: A function that returns its pairs, a list of (question, answer).
         files: The files of a corpus that has a file for each dataset split; none of one that is split when trained on.
+        asked: A function that returns how people ask questions of the corpus in other words: a dictionary.
     """
 
     kind: str
     about: str
     pairs: Callable
     files: tuple = ()
+    asked: Callable = dict
 
     def write(self, folder, name):
         """Writes the corpus into a folder, as a CSV file or as a folder of files; returns its path."""
@@ -156,9 +158,20 @@ def faq(language, size):
     return read_pairs(pathlib.Path(__file__).with_name(f"faq_{language}.csv"))[:size]
 
 
+def faq_asked(language):
+    """The first hundred questions of a FAQ, each in the words of somebody who has not read it: a dictionary."""
+    with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
+        return {row["question"]: row["asked"] for row in csv.DictReader(file)}
+
+
 CORPORA = {
     **{
-        f"faq_{language}_{size}": Source(KNOWN, f"a {name} FAQ, {size} pairs", functools.partial(faq, language, size))
+        f"faq_{language}_{size}": Source(
+            KNOWN,
+            f"a {name} FAQ, {size} pairs",
+            functools.partial(faq, language, size),
+            asked=functools.partial(faq_asked, language),
+        )
         for language, name in FAQ_LANGUAGES.items()
         for size in FAQ_SIZES
     },

@@ -14,7 +14,7 @@ from benchmarks.recipe.rewording import REWORDINGS
 from benchmarks.results import without_folders, write_atomically
 from keras_transformer.text.normalize import normalize
 
-EXACT = "exact"
+EXACT, GENERATED, IN_OTHER_WORDS = "exact", "by generate", "in other words"
 DIVERGED = ("diverged", "the loss became")  # What the log of a training that diverged says.
 
 
@@ -29,7 +29,8 @@ class Record:
         failure: Why the training, or asking its run, failed: the last line that the program said; None if it did not.
         best_epoch: From the run's summary; None if it failed.
         epochs: Likewise.
-        scores: Shares by their names: `EXACT`, and of a corpus of known questions those of `REWORDINGS` that apply.
+        scores: Shares by their names: `EXACT`, and of a corpus of known questions those of `REWORDINGS` that apply,
+            `IN_OTHER_WORDS` if there are such, and `GENERATED`, which is `EXACT` of generated answers.
         questions: SHA-256 of what was asked, in hex; None before that.
     """
 
@@ -133,13 +134,21 @@ def what_is_asked(source):
     for name, reword in REWORDINGS.items():
         reworded = [(reword(question), right) for question, right in answers.items()]
         asked[name] = [(question, right) for question, right in reworded if question and question not in answers]
+    others = ((other, answers.get(normalize(question))) for question, other in source.asked().items())
+    asked[IN_OTHER_WORDS] = [(other, right) for other, right in others if right]
     return {name: pairs for name, pairs in asked.items() if pairs}
 
 
 def known_scores(run, asked):
-    """The share of questions that a run answers right, by the names of `what_is_asked`."""
+    """The share of questions that a run answers right, by the names of `what_is_asked` and `GENERATED`."""
+    generated = shares(run, {GENERATED: asked[EXACT]}, "--answer-by", "generate")
+    return {**shares(run, asked), **generated}
+
+
+def shares(run, asked, *options):
+    """The share of questions that a run answers right that is asked with such options, by their names."""
     questions = [question for pairs in asked.values() for question, _ in pairs]
-    answers = said(["answer", run], questions).removesuffix("\n").split("\n")
+    answers = said(["answer", run, *options], questions).removesuffix("\n").split("\n")
     if len(answers) != len(questions):
         raise Failed(f"{len(answers)} answers to {len(questions)} questions")
     answers = iter(answers)

@@ -4,7 +4,8 @@ import io
 import pytest
 
 from benchmarks.recipe import corpora
-from benchmarks.recipe.corpora import CORPORA, FAQ_LANGUAGES, KNOWN, UNSEEN, faq
+from benchmarks.recipe.corpora import CORPORA, FAQ_LANGUAGES, KNOWN, UNSEEN, faq, faq_asked
+from benchmarks.recipe.measuring import IN_OTHER_WORDS, what_is_asked
 
 SIZES = {"copy": 5_000, "reverse": 5_000, "sort": 5_000, "sums": 10_000, "commands": 16_000, "commands_ko": 16_000}
 
@@ -60,6 +61,14 @@ def test_the_faq_is_plain_utf_8(language):
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[0] == ["question", "answer"] and {len(row) for row in rows} == {2}
     assert len(rows) == 301 and "\r" not in text and "\ufeff" not in text
+
+
+@pytest.mark.parametrize("language", FAQ_LANGUAGES)
+def test_the_first_hundred_questions_are_asked_in_other_words(language):
+    known, asked = [question for question, _ in faq(language, 100)], faq_asked(language)
+    assert list(asked) == known
+    assert len(set(asked.values())) == 100 and not set(asked.values()) & set(known)
+    assert len(what_is_asked(CORPORA[f"faq_{language}_40"])[IN_OTHER_WORDS]) == 40
 
 
 def test_a_faq_has_no_other_sizes():

@@ -8,7 +8,7 @@ from benchmarks.programs import Failed
 from benchmarks.recipe import __main__ as command
 from benchmarks.recipe import measuring
 from benchmarks.recipe.corpora import CORPORA, KNOWN, UNSEEN, Source, downloaded
-from benchmarks.recipe.measuring import EXACT, Record, measure, what_is_asked
+from benchmarks.recipe.measuring import EXACT, GENERATED, Record, measure, what_is_asked
 from keras_transformer import InputError
 from keras_transformer.apps.cli import parser
 
@@ -47,7 +47,7 @@ def turns(tmp_path, ours_is, monkeypatch):
     """A function that returns what the stand-in was told since it was asked last."""
     ours_is(tmp_path / "ours.py", OURS)
     corpora = {
-        "talk": Source(KNOWN, "some talk", lambda: PAIRS),
+        "talk": Source(KNOWN, "some talk", lambda: PAIRS, asked=lambda: {"Hi": "Hi~", "잘자": "자요", "Bye": "Ciao"}),
         "doubles": Source(UNSEEN, "numbers and their doubles", lambda: [("1", "2"), ("2", "4")]),
     }
     monkeypatch.setattr(command, "CORPORA", corpora)
@@ -77,14 +77,16 @@ def test_every_corpus_is_trained_without_options_and_stands_in_one_table(turns, 
     command.main([*words, "--seeds", "0", "1"])
     runs = tmp_path / "runs"
     assert turns() == [
-        f"train --run {runs}/talk_0 --seed 0", "answer ", f"train --run {runs}/talk_1 --seed 1", "answer ",
+        f"train --run {runs}/talk_0 --seed 0", "answer --answer-by generate", "answer ",
+        f"train --run {runs}/talk_1 --seed 1", "answer --answer-by generate", "answer ",
         f"train --run {runs}/doubles_0 --seed 0", "evaluate --json",
         f"train --run {runs}/doubles_1 --seed 1", "evaluate --json",
     ]  # fmt: skip
     talk, doubles = cells(tmp_path, "talk"), cells(tmp_path, "doubles")
-    assert talk[:4] == ["talk", "4", "known questions", "100.0 (100.0, 100.0)"]
+    assert talk[:5] == ["talk", "4", "known questions", "100.0 (100.0, 100.0)", "100.0 (100.0, 100.0)"]
+    assert talk[9] == "50.0 (50.0, 50.0)"
     assert talk[-2:] == ["4 of 6, 5 of 6", "1 of 2"]
-    assert doubles[:8] == ["doubles", "2", "unseen questions", "37.5 (50.0, 25.0)", "–", "–", "–", "–"]
+    assert doubles[:10] == ["doubles", "2", "unseen questions", "37.5 (50.0, 25.0)", *["–"] * 6]
     text = (tmp_path / "RECIPE.md").read_text("utf-8")
     assert "python -m benchmarks.recipe --runs …/runs" in text and " GiB of memory, " in text
     assert "- `talk`: some talk\n" in text
@@ -97,7 +99,7 @@ def test_what_was_done_is_not_done_again(turns, words, tmp_path):
     before = cells(tmp_path, "talk")
     turns()
     command.main([*words, "--seeds", "0", "1", "--only", "talk"])
-    assert turns() == [f"train --run {tmp_path}/runs/talk_1 --seed 1", "answer "]
+    assert turns() == [f"train --run {tmp_path}/runs/talk_1 --seed 1", "answer --answer-by generate", "answer "]
     command.main([*words, "--seeds", "0", "--only", "talk"])
     assert turns() == [] and cells(tmp_path, "talk") == before
 
@@ -125,7 +127,7 @@ def test_what_fails_is_told_and_costs_the_others_nothing(turns, words, tmp_path)
     turns()
     command.main([*words, "--seeds", "9", "--only", "doubles"])
     assert len(turns()) == 1  # It is tried again.
-    assert cells(tmp_path, "doubles")[3:8] == ["–"] * 5
+    assert cells(tmp_path, "doubles")[3:10] == ["–"] * 7
 
 
 def test_a_run_that_could_not_be_asked_is_asked_again(turns, tmp_path, monkeypatch):
@@ -152,7 +154,8 @@ def test_what_the_program_says_last_is_the_failure(ours_is, tmp_path):
 
 def test_there_must_be_as_many_answers_as_questions(monkeypatch, tmp_path):
     monkeypatch.setattr(measuring, "said", lambda words, lines: "Hello!\n")
-    assert measuring.known_scores(tmp_path, {EXACT: [("Hi", ["Hello!"])]}) == {EXACT: 1.0}
+    found = measuring.known_scores(tmp_path, {EXACT: [("Hi", ["Hello!"])]})
+    assert found == {EXACT: 1.0, GENERATED: 1.0}
     with pytest.raises(Failed, match="1 answers to 2 questions"):
         measuring.known_scores(tmp_path, {EXACT: [("Hi", ["Hello!"]), ("Hi!", ["Hello!"])]})
 
