@@ -159,7 +159,7 @@ def faq(language, size):
 
 
 def faq_asked(language):
-    """The first hundred questions of a FAQ, each in the words of somebody who has not read it: a dictionary."""
+    """The first hundred questions of a FAQ, each as somebody might ask it who has not read it: a dictionary."""
     with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
         return {row["question"]: row["asked"] for row in csv.DictReader(file)}
 

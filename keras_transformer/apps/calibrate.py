@@ -55,6 +55,11 @@ def read_questions(options, run):
     """The questions of the validation part: of the corpus that is named, or else of the run's own."""
     from keras_transformer.evaluation.calibrate import different
 
+    if not options.corpus and not run.config.hold_out:
+        raise InputError(
+            f"{run.path}: knows all questions of its corpus, as training held none out: "
+            f"name a file of others with their answers: keras-transformer calibrate {run.path} FILE"
+        )
     corpus = corpus_of(options, run)
     parts = (part["validation"] for part in corpus.parts(run.config.turns, run.config.hold_out) if "validation" in part)
     questions = different(question for part in parts for question in part["question"])

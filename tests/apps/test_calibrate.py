@@ -112,6 +112,14 @@ def test_what_is_not_there_is_one_line(run, tmp_path, capsys):
     assert not (run / "confidence.json").exists()
 
 
+def test_a_run_that_held_nothing_out_is_to_be_asked_other_questions(run, corpus, capsys):
+    """Its own questions are all known word for word: every other one would be refused."""
+    Run(run).change_config(Run(run).config.replace(hold_out=False))
+    assert refused(capsys, "calibrate", run).startswith(f"{run}: knows all questions of its corpus")
+    assert not (run / "confidence.json").exists()
+    assert says(capsys, "calibrate", run, corpus)[0] == 0
+
+
 def test_answers_that_are_too_unlikely_are_replaced(judged, capsys, monkeypatch):
     questions = ["hello", "쀍뷁 뛟", "", "잘 자"]
     found = [one for [one] in Chatbot.load(judged).n_best(questions, 1)]
