@@ -60,6 +60,9 @@ class Config:
     augment: int = setting(
         0, "noisy copies of each training pair: spaces left out, other marks and endings, a letter wrong", 0
     )
+    recombine: int = setting(
+        0, "new questions for each known one: words of two that are alike, with the answer of the nearest known one", 0
+    )
     batch_size: int = setting(64, "pairs in a batch", 1)
     batch_tokens: int = setting(
         0, "tokens in a batch, questions and answers together, about (section 5.1); replaces batch_size; 0 for off", 0

@@ -38,6 +38,9 @@ Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
   /help       this list                                이 도움말
   /quit       leave (or Ctrl-D, Ctrl-C)                나가기"""
 GOODBYE = "Goodbye!  안녕히 가세요!"
+UNSURE = """\
+  Not sure: the nearest known question is “{question}”. /wrong teaches the right answer.
+  확실하지 않습니다. 아는 질문 가운데 가장 비슷한 것으로 답했습니다. /wrong으로 고쳐 주세요."""
 RIGHT = "What would be right?  어떤 답이 맞나요?"
 CANCELLED = "Nothing was taught.  아무것도 가르치지 않았습니다."
 NO_DATASTORE = "This run has no datastore to teach. Train it again.  데이터스토어가 없는 모델입니다. 다시 학습하세요."
@@ -151,16 +154,23 @@ class Conversation:
                     reply += text
                     print(text, end="", flush=True)
                 print()
+                self.doubt()
                 self.cite()
         except KeyboardInterrupt:
             print(" …")
-            self.last = asked, Answer(reply, 0.0)
+            self.last = asked, Answer(reply, 0.0, tuple(self.bot.matches([asked])[0]))
         self.said += [question, reply]
 
     def streamed(self, asked):
         """Yields the answer in pieces, and notes it as the last one."""
         how = {"fallback": self.fallback, "answer_by": self.options.answer_by, **self.settings}
         self.last = asked, (yield from self.bot.stream(asked, **how))
+
+    def doubt(self):
+        """Prints how to correct the last answer, if it was the nearest there is, and far."""
+        answer = self.last[1]
+        if answer.unsure and not self.fallback:
+            print(UNSURE.format(question=" / ".join(answer.sources[0].exchange.question.splitlines())))
 
     def cite(self):
         """Prints what is behind the last answer, if the options ask for it."""

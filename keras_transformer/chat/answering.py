@@ -8,6 +8,7 @@ from keras_transformer.storage import write_json
 
 ANSWERING = "answering.json"
 GENERATE, RETRIEVE, HYBRID = WAYS = ("generate", "retrieve", "hybrid")
+UNSURE = 0.4  # Below it, a retrieved answer is beside the point more often than not.
 TAUGHT_SIMILARITY = 0.8  # From here on, a taught exchange answers a run that composes, too.
 
 
@@ -35,6 +36,11 @@ class Answer:
     def similarity(self):
         """That of the nearest known question, from 0 to 1; 0 if none is near at all."""
         return self.sources[0].similarity if self.sources else 0.0
+
+    @property
+    def unsure(self):
+        """Whether it was retrieved for want of anything nearer."""
+        return not self.composed and self.similarity < UNSURE
 
     @property
     def answered_by(self):

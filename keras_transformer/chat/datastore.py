@@ -27,7 +27,7 @@ FILES = (EXCHANGES, MEMORIES, CORRECTIONS)
 WAIT = 3.0  # Seconds until another process has finished its correction; a training takes longer.
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Exchange:
     """A question and its answer.
 
@@ -94,7 +94,9 @@ class Datastore:
         self._corpus, self._memories = self._exchanges, memories
         self._by_question, self._index, self._of_corpus = {}, None, None
         for number, exchange in enumerate(self._corpus):
-            self._by_question.setdefault(normalize(exchange.question), []).append(number)
+            question = normalize(exchange.question)
+            question = exchange.question if question == exchange.question else question  # One text, not two.
+            self._by_question.setdefault(question, []).append(number)
         self._stamp = None
         self._refresh()
 
@@ -244,11 +246,18 @@ class Datastore:
         if self._index is not None:
             return
         if self._of_corpus is None:
-            self._of_corpus = QuestionIndex([one.question for one in self._corpus], self._memories)
+            self._of_corpus = QuestionIndex(*questions_and_answers(self._corpus), self._memories)
+            self._memories = None  # It has its own.
         index = copy.copy(self._of_corpus)  # What is added to it leaves the other as it is.
-        if added := [one.question for one in self._exchanges[len(self._corpus) :]]:
-            index.add(added, self._embed(added))
+        if added := self._exchanges[len(self._corpus) :]:
+            questions, answers = questions_and_answers(added)
+            index.add(questions, answers, self._embed(questions))
         self._index = index
+
+
+def questions_and_answers(exchanges):
+    """Two lists of texts."""
+    return [one.question for one in exchanges], [one.answer for one in exchanges]
 
 
 def save_datastore(path, run_id, exchanges, memories):
@@ -296,10 +305,14 @@ def stamp_of(path):
 
 def read_exchanges(path):
     """The `Exchange`s of a file; raises `InputError` if it is damaged."""
-    rows = read_lines(path, {"question", "answer", "file", "row"}, {"question", "answer"})
-    if not rows:
+    names, exchanges = {}, []
+    for one in read_lines(path, {"question", "answer", "file", "row"}, {"question", "answer"}):
+        if "file" in one:
+            one["file"] = names.setdefault(one["file"], one["file"])  # One text for all of a file.
+        exchanges.append(Exchange(**one))
+    if not exchanges:
         raise InputError(f"{path}: damaged: it holds no exchange")
-    return [Exchange(**one) for one in rows]
+    return exchanges
 
 
 def read_corrections(path):
@@ -311,31 +324,33 @@ def read_corrections(path):
     if not path.is_file():
         return []
     try:
-        return read_lines(path, {"question", "answer", "forgotten"}, {"question"})
+        return list(read_lines(path, {"question", "answer", "forgotten"}, {"question"}))
     except FileNotFoundError:  # The last correction was taken back in between.
         return []
 
 
 def read_lines(path, known, needed):
-    """The objects of a JSONL file.
+    """Yields the objects of a JSONL file.
 
     Raises:
         InputError: If one has other keys than are known, or lacks one, or holds something else than text in one.
         FileNotFoundError: If there is no file.
     """
-    found = []
     try:
-        for row, line in enumerate(path.read_text("utf-8").split("\n"), 1):
-            if not line.strip():
-                continue
-            one = json.loads(line)
-            if not isinstance(one, dict) or not needed <= set(one) <= known:
-                raise ValueError(f"row {row}: not an object of {', '.join(sorted(known))}")
-            if any(not isinstance(one.get(name, ""), str) for name in ("question", "answer")):
-                raise ValueError(f"row {row}: its question or answer is not a text")
-            found.append(one)
+        with open(path, encoding="utf-8", newline="\n") as file:
+            for row, line in enumerate(file, 1):
+                if line.strip():
+                    yield checked_line(row, json.loads(line), known, needed)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: damaged: {error}") from error
-    return found
+
+
+def checked_line(row, one, known, needed):
+    """An object of a JSONL file; raises `ValueError` if it is none, or not of the right keys."""
+    if not isinstance(one, dict) or not needed <= set(one) <= known:
+        raise ValueError(f"row {row}: not an object of {', '.join(sorted(known))}")
+    if any(not isinstance(one.get(name, ""), str) for name in ("question", "answer")):
+        raise ValueError(f"row {row}: its question or answer is not a text")
+    return one

@@ -104,8 +104,11 @@ def check(run, model, answers, options, kind):
 
 
 def as_run(kind, options):
-    """Whether a folder answers in its run's own way; to a `Chatbot`, decoding settings and a fallback say otherwise."""
-    return kind == RUN or (kind == "saved_model" and not decoding_of(options) and options.get("fallback") is None)
+    """Whether a folder answers in its run's own way; to a `Chatbot`, decoding settings and a fallback say otherwise.
+
+    CTranslate2 always generates, as its `Translator` tells nothing of what the encoder makes of a question.
+    """
+    return kind != "ctranslate2" and not decoding_of(options) and options.get("fallback") is None
 
 
 def chatbot_of(run, model):

@@ -1,12 +1,10 @@
 """The nearest exchange of a datastore, as TensorFlow operations: what `Datastore.nearest` finds for a run."""
 
-import numpy as np
 import tensorflow as tf
 
-from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY
-from keras_transformer.chat.question_index import CANDIDATES, FEATURES, MEMORY_WEIGHT
+from keras_transformer.chat.question_index import CANDIDATES, FEATURES
+from keras_transformer.export.retrieval_index import least_similarity, numbers_by_question, retrieval_arrays
 from keras_transformer.text.core_ops import CPU
-from keras_transformer.text.normalize import normalize
 from keras_transformer.text.ops.character_ngrams import CharacterNgrams
 from keras_transformer.text.ops.trie import NONE, table
 
@@ -25,25 +23,18 @@ class GraphRetrieval(tf.Module):
         exchanges, numbers, index = bot.datastore.visible()
         self._text, self._embed = text, weights.bound(bot.model, bot.encode.encoder)
         with tf.device(CPU):
-            self._ngrams, self._space = CharacterNgrams(FEATURES), tf.constant(index.space, tf.int32)
-            self._index_questions(index, numbers)
+            self._ngrams = CharacterNgrams(FEATURES)
+            self._keep(**retrieval_arrays(index, numbers))
             self._exact = table(numbers_by_question(exchanges), NONE)
             self._answers = tf.constant([one.answer for one in exchanges])
             self._least = tf.constant([least_similarity(one, bot.answering) for one in exchanges], tf.float64)
 
-    def _index_questions(self, index, numbers):
-        """Keeps which known questions have each n-gram, and by which weights, one n-gram behind the other."""
-        by_ngram = index.vectors[numbers].T.tocsr()
-        counts, unseen = np.diff(by_ngram.indptr), index.idf.max()
-        columns = np.flatnonzero((counts > 0) | (index.idf < unseen))
-        # After the last n-gram there is one more, for those that no question has.
+    def _keep(self, columns, idf, starts, questions, weights, mean, memories, memory_weight):
+        """Keeps the arrays of `retrieval_arrays`."""
         self._rows = table({int(column): row for row, column in enumerate(columns)}, len(columns))
-        self._idf = variable([*index.idf[columns], unseen], "float32")
-        self._starts = variable(np.cumsum([0, *counts[columns], 0]), "int32")
-        self._questions = variable(by_ngram.indices, "int32")
-        self._weights = variable(by_ngram.data, "float32")
-        self._mean = variable(index.mean, "float32")
-        self._memories = variable(index.memories[numbers], "float16")
+        self._idf, self._starts, self._mean = variable(idf), variable(starts), variable(mean)
+        self._questions, self._weights, self._memories = variable(questions), variable(weights), variable(memories)
+        self._memory_weight = float(memory_weight)
 
     def __call__(self, questions, inputs):
         """The answers of the nearest exchanges.
@@ -59,10 +50,8 @@ class GraphRetrieval(tf.Module):
         memories = self._centred(self._means(inputs))
         with tf.device(CPU):
             texts = self._text.normalize(questions)
-            ngrams = self._ngrams(texts)
-            ngrams = tf.ragged.boolean_mask(ngrams, ngrams != self._space)
             kinds = tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.float32)
-            nearest, similarities = tf.map_fn(self._nearest, (ngrams, memories), fn_output_signature=kinds)
+            nearest, similarities = tf.map_fn(self._nearest, (self._ngrams(texts), memories), fn_output_signature=kinds)
             exact = self._exact.lookup(texts)
             similarities = tf.where(exact == NONE, similarities, 1.0)
             nearest = tf.where(tf.reduce_any(inputs != 0, axis=1), tf.where(exact == NONE, nearest, exact), NONE)
@@ -105,26 +94,11 @@ class GraphRetrieval(tf.Module):
         candidates = tf.sort(tf.math.top_k(cosines, min(CANDIDATES, known)).indices)  # Of equals the first is found.
         lexical = tf.gather(cosines, candidates)
         semantic = tf.linalg.matvec(tf.cast(tf.gather(self._memories, candidates), tf.float32), memory)
-        similarities = (lexical + MEMORY_WEIGHT * semantic) / (1 + MEMORY_WEIGHT)
+        similarities = (lexical + self._memory_weight * semantic) / (1 + self._memory_weight)
         similarities = tf.where(lexical > 0, similarities, -1.0)
         best = tf.argmax(similarities)
         number = tf.where(lexical[best] > 0, candidates[best], NONE)
         return number, tf.clip_by_value(similarities[best], 0.0, 1.0)
-
-
-def numbers_by_question(exchanges):
-    """A dictionary: for each question, normalized, the number of the exchange that answers it, taught ones first."""
-    order = sorted(range(len(exchanges)), key=lambda number: not exchanges[number].taught)
-    numbers = {}
-    for number in order:
-        numbers.setdefault(normalize(exchanges[number].question), number)
-    return numbers
-
-
-def least_similarity(exchange, answering):
-    """From which similarity on an exchange answers, by the run's `Answering`, as `Chatbot.retrieves` says."""
-    least = {GENERATE: np.inf, HYBRID: answering.similarity}.get(answering.way, 0.0)
-    return min(least, TAUGHT_SIMILARITY) if exchange.taught else least
 
 
 def at_length_one(vectors):
@@ -132,6 +106,6 @@ def at_length_one(vectors):
     return vectors / tf.maximum(tf.norm(vectors, axis=-1, keepdims=True), 1e-12)
 
 
-def variable(values, dtype):
+def variable(values):
     """An array that is saved beside the graph, not in it."""
-    return tf.Variable(np.asarray(values, dtype), trainable=False)
+    return tf.Variable(values, trainable=False)

@@ -1,11 +1,13 @@
 """A run for LiteRT (once TensorFlow Lite), which runs on phones and small computers: ids in, an answer's ids out.
 
 The whole search is in the model, the loop over the tokens too. What is left to the program around it is text: the files
-beside the model hold the tokenizers, and `answer.py` shows what to do with them.
+beside the model hold the tokenizers, and the datastore where the run retrieves, and `answer.py` shows what to do with
+them.
 """
 
 import dataclasses
 import runpy
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -13,13 +15,15 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+from keras_transformer.chatbot import Chatbot
 from keras_transformer.decoding.generate import Task, make_program
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import PROGRAM, write_beside
+from keras_transformer.export.beside import PROGRAM, write_beside, write_retrieval
 from keras_transformer.models.stepping import SteppingTransformer
 
 BESIDE = Path(__file__).with_name("litert_files")  # What is the same in every folder.
 MODEL = "model.tflite"
+SEARCH, ENCODE = "serving_default", "encode"  # Its signatures.
 QUANTIZATIONS = ("float32", "int8")
 
 
@@ -29,6 +33,10 @@ def write(run, model, folder, quantization="float32", fallback=None):
     The model answers one question greedily. In: "ids", int32 (1, max_length), as `Chatbot.ids_of` gives them, then 0.
     Out: "ids", int32 (1, max_length - 1), the answer's tokens with its end, then 0, and "scores", float32 (1,), their
     summed log-probability.
+
+    The program answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or
+    was taught something, the datastore is part of the folder, with the corrections made so far, and the model has a
+    second signature, "encode": from the same "ids" to "memory", float32 (1, max_length, d_model), the encoder's output.
 
     Args:
         run: The `Run`.
@@ -47,13 +55,15 @@ def write(run, model, folder, quantization="float32", fallback=None):
     if keras.backend.backend() != "tensorflow":
         raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
     write_beside(run, folder, BESIDE, "LiteRT", fallback)
-    (folder / MODEL).write_bytes(converted(run, model, quantization))
+    retrieves = fallback is None and write_retrieval(Chatbot.of_run(run, model), folder)
+    (folder / MODEL).write_bytes(converted(run, model, quantization, retrieves))
 
 
 def reopen(folder, judged=True):
     """The function that the folder's own program is: from questions to pairs of an answer and its score.
 
-    With `judged` unset, the answers are those that it would give without a fallback.
+    The score of a retrieved answer is None. With `judged` unset, the answers are those that it would give without a
+    fallback.
     """
     answerer = runpy.run_path(str(Path(folder) / PROGRAM))["Answerer"]
     with warnings.catch_warnings():
@@ -63,16 +73,19 @@ def reopen(folder, judged=True):
     return made.answers if judged else made.candidates
 
 
-def converted(run, model, quantization):
-    """The model as the bytes of a LiteRT file."""
+def converted(run, model, quantization, retrieves=False):
+    """The model as the bytes of a LiteRT file; if the run `retrieves`, with the signature "encode"."""
     holder = tf.Module()
     holder.weights = [variable.value for variable in model.weights]  # Found here, they become constants.
     ids = tf.TensorSpec((1, run.config.max_length), tf.int32, "ids")
-    search = tf.function(greedy_search(run, model), [ids], autograph=False)
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([search.get_concrete_function()], holder)
-    if quantization == "int8":
-        converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    return converter.convert()
+    functions = {SEARCH: greedy_search(run, model), **({ENCODE: encoder(run, model)} if retrieves else {})}
+    signatures = {name: tf.function(function, [ids], autograph=False) for name, function in functions.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(holder, folder, signatures)
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(signatures))
+        if quantization == "int8":
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        return converter.convert()
 
 
 def greedy_search(run, model):
@@ -86,6 +99,12 @@ def greedy_search(run, model):
         return {"ids": found, "scores": scores}
 
     return search
+
+
+def encoder(run, model):
+    """The function from a question's ids (1, length) to the encoder's output, its "memory"."""
+    made, rows = SteppingTransformer(model), run.config.max_length - 1
+    return lambda ids: {"memory": made.start(ids, rows, memory=True)["memory"]}
 
 
 def stepping(model, tied):

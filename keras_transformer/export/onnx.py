@@ -3,6 +3,7 @@
     encoder.onnx       from questions to all that the decoder needs of them, its empty cache too
     decoder.onnx       from a token of each answer to the logits of the next, with the cache going in and out
     tokenizer.model, target_tokenizer.model, settings.json, answer.py, README.md
+    retrieval.py, retrieval.npz, exchanges.jsonl   where the run retrieves
 
 The loop over the tokens is the program's, so that it may choose them as it likes; `answer.py` takes the likeliest.
 """
@@ -15,19 +16,24 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import PROGRAM, write_beside
+from keras_transformer.export.beside import PROGRAM, write_beside, write_retrieval
 from keras_transformer.models.stepping import SteppingTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
 BESIDE = Path(__file__).with_name("onnx_files")  # What is the same in every folder.
 NEXT = "next."  # Starts the name of a tensor that takes the place of another in the next step.
+MEMORY = "memory"  # The tensor by which questions are compared.
 ROWS = 2  # The axis of a cache (batch, heads, rows, depth) along which it is written.
 
 
 def write(run, model, folder, quantization="float32", fallback=None):
     """Writes the two models, the tokenizers, and a program that needs nothing but these and ONNX Runtime.
+
+    It answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or was
+    taught something, the datastore is part of the folder, with the corrections made so far.
 
     Args:
         run: The `Run`.
@@ -48,7 +54,8 @@ def write(run, model, folder, quantization="float32", fallback=None):
     for package in ("tf2onnx", "onnxruntime"):
         imported(package)  # Before the work is done.
     write_beside(run, folder, BESIDE, "ONNX", fallback)
-    for name, function in zip((ENCODER, DECODER), functions(SteppingTransformer(model), run.config)):
+    retrieves = fallback is None and write_retrieval(Chatbot.of_run(run, model), folder)
+    for name, function in zip((ENCODER, DECODER), functions(SteppingTransformer(model), run.config, retrieves)):
         (folder / name).write_bytes(converted(function))
         if quantization == "int8":
             round_matrices(folder / name)
@@ -57,7 +64,8 @@ def write(run, model, folder, quantization="float32", fallback=None):
 def reopen(folder, judged=True):
     """The function that the folder's own program is: from questions to pairs of an answer and its score.
 
-    With `judged` unset, the answers are those that it would give without a fallback.
+    The score of a retrieved answer is None. With `judged` unset, the answers are those that it would give without a
+    fallback.
     """
     imported("onnxruntime")
     made = runpy.run_path(str(folder / PROGRAM))["Answerer"](folder)
@@ -73,16 +81,17 @@ def imported(name):
         raise InputError(f"{what}: pip install 'keras-transformer[onnx]'") from error
 
 
-def functions(stepping, config):
+def functions(stepping, config, retrieves=False):
     """What becomes the two models: TensorFlow functions for any number of questions, of any length.
 
     Args:
         stepping: The `SteppingTransformer`.
         config: The run's `Config`.
+        retrieves: Whether the encoder's output comes out too, as "memory".
     """
 
     def encode(ids):
-        return named(stepping.start(ids, config.max_length - 1))
+        return named(stepping.start(ids, config.max_length - 1, memory=retrieves))
 
     def decode(ids, index, tensors):
         logits, cache = stepping.step(ids, index, nested(tensors, config.num_layers))
@@ -91,7 +100,7 @@ def functions(stepping, config):
 
     encode = tf.function(encode, [tf.TensorSpec((None, None), tf.int32, "ids")], autograph=False)
     tensors = encode.get_concrete_function().structured_outputs
-    tensors = {name: tf.TensorSpec(x.shape, x.dtype, name) for name, x in tensors.items()}
+    tensors = {name: tf.TensorSpec(x.shape, x.dtype, name) for name, x in tensors.items() if name != MEMORY}
     ids, index = tf.TensorSpec((None,), tf.int32, "ids"), tf.TensorSpec((), tf.int32, "index")
     return encode, tf.function(decode, [ids, index, tensors], autograph=False)
 

@@ -2,7 +2,6 @@
 
 import tensorflow as tf
 
-from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task
@@ -13,6 +12,7 @@ from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_search import GraphSearch
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.export.graph_weights import GraphWeights
+from keras_transformer.export.retrieval_index import may_retrieve
 from keras_transformer.text.core_ops import CPU, CoreTokenizer
 from keras_transformer.text.in_graph import InGraphTokenizer
 
@@ -94,14 +94,6 @@ def reopen(folder, judged=True):
 
     answers.served = served  # Whose variables live no longer than it.
     return answers
-
-
-def may_retrieve(bot):
-    """Whether some question has an answer that a `Chatbot` does not generate."""
-    if bot.datastore is None:
-        return False
-    exchanges, _, _ = bot.datastore.visible()
-    return any(one.taught or bot.answering.way != GENERATE for one in exchanges)
 
 
 def strategy_of_several(strategy, count):

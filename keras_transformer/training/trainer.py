@@ -17,6 +17,7 @@ from keras_transformer.data.check.recommendation import recommend_for
 from keras_transformer.data.encoding import PairEncoder
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.parts import Corpus
+from keras_transformer.data.recombination import recombine
 from keras_transformer.device import find_devices, prepare_devices
 from keras_transformer.lock import locked
 from keras_transformer.models.packed import packed
@@ -289,13 +290,22 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
         for number, parts in enumerate(corpus.parts(config.turns, config.hold_out)):
             for name in encoders.keys() & parts.keys():
                 encoders[name].add(parts[name])
-            if config.augment and "train" in encoders.keys() & parts.keys():
-                encoders["train"].add(augment(parts["train"], config.augment, (config.seed, number)))
+            if "train" in encoders.keys() & parts.keys():
+                for made in augmented(parts["train"], config, number):
+                    encoders["train"].add(made)
         encoded = {name: encoder.finish() for name, encoder in encoders.items()}
     return [
         PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
         for name in names
     ]
+
+
+def augmented(pairs, config, number):
+    """Yields what the `config` adds to the chunk of the corpus with that number."""
+    if config.augment:
+        yield augment(pairs, config.augment, (config.seed, number))
+    if config.recombine:
+        yield recombine(pairs, config.recombine, (config.seed, number))
 
 
 def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32", factor=1.0):

@@ -251,7 +251,8 @@ answers
 #
 # Knowing answers by heart does not teach the model to compose new ones. What it composes for a new question is often beside the point, and
 # sometimes not even a sentence. The simplest thing that helps is to give the answer of the nearest known question. `QuestionIndex` finds
-# it. It compares the characters (TF-IDF) and the vectors of `bot.encode`: the encoder's output, averaged over the tokens of a question.
+# it. It compares the characters (TF-IDF), a little also those of its answer, and the vectors of `bot.encode`: the encoder's output,
+# averaged over the tokens of a question.
 
 # %% [markdown] lang="ko"
 # 검증 손실이 가장 낮은 가중치는 말뭉치의 답을 일부만 기억합니다. 마지막 가중치는 거의 모두 기억하므로 이것을 씁니다.
@@ -260,10 +261,11 @@ answers
 #
 # 답을 외웠다고 해서 새 답을 지을 줄 알게 되지는 않습니다. 처음 보는 질문에 모델이 지어낸 답은 엉뚱할 때가 많고, 문장이 안 될 때도
 # 있습니다. 가장 간단한 해결책은 아는 질문 가운데 가장 비슷한 질문의 답을 하는 것입니다. 그 질문은 `QuestionIndex`가 찾습니다. 글자를
-# TF-IDF로 비교하고, `bot.encode`의 벡터, 곧 인코더의 출력을 질문의 모든 토큰에 걸쳐 평균한 값도 비교합니다.
+# TF-IDF로 비교하고(그 질문의 답과도 조금 비교합니다), `bot.encode`의 벡터, 곧 인코더의 출력을 질문의 모든 토큰에 걸쳐 평균한 값도
+# 비교합니다.
 
 # %%
-index = QuestionIndex(train_pairs["question"], bot.encode(list(train_pairs["question"])))
+index = QuestionIndex(train_pairs["question"], train_pairs["answer"], bot.encode(list(train_pairs["question"])))
 
 
 def compare(questions):

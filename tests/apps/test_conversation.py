@@ -11,6 +11,7 @@ from keras_transformer.apps.chat import Conversation, answer_lines
 from keras_transformer.apps.fallback import add_fallback_options
 from keras_transformer.apps.strategy import add_strategy_options
 from keras_transformer.chat.answering import Answer
+from keras_transformer.chat.datastore import Exchange, Match
 
 KNOWN = set("abcdefgh")
 
@@ -159,3 +160,38 @@ def test_sources_are_shown_where_they_are_asked_for(options, monkeypatch, capsys
     lines = capsys.readouterr().out.splitlines()
     cited = "  composed; the run has no datastore"
     assert lines == ["A", cited, "B", cited, "", "I never met any of these: ?  (모두 처음 보는 글자예요)"]
+
+
+def test_a_far_fetched_answer_is_said_to_be_one(options, monkeypatch, capsys):
+    def stream(question, **how):
+        yield "오전 9시요."
+        return Answer("오전 9시요.", None, (Match(Exchange("몇 시에 열어요?", "오전 9시요."), similarities.pop(0)),))
+
+    similarities, bot = [0.39, 0.4, 0.39], Bot(1)
+    monkeypatch.setattr(bot, "stream", stream)
+    conversation = Conversation(bot, options)
+    conversation.hear("a")
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "오전 9시요." and "“몇 시에 열어요?”" in shown[1] and "/wrong" in shown[2]
+    conversation.hear("b")
+    assert capsys.readouterr().out == "오전 9시요.\n"
+    conversation.fallback = object()  # Which would have stood in its place, were it too far.
+    conversation.hear("c")
+    assert capsys.readouterr().out == "오전 9시요.\n"
+
+
+def test_ctrl_c_ends_an_answer_whose_sources_can_be_asked_for(options, monkeypatch, capsys):
+    def stream(question, **how):
+        yield "오전"
+        raise KeyboardInterrupt
+
+    bot = Bot(1)
+    bot.datastore = Store()
+    monkeypatch.setattr(bot, "stream", stream)
+    monkeypatch.setattr(bot, "matches", lambda _: [[Match(Exchange("몇 시?", "오전 9시요.", "faq.csv", 3), 0.5)]])
+    conversation = Conversation(bot, options)
+    conversation.hear("a")
+    conversation.hear("/why")
+    assert capsys.readouterr().out.splitlines() == [
+        "오전 …", "  composed; nearest:", "  [0.50] faq.csv, row 3: 몇 시?",
+    ]  # fmt: skip

@@ -36,7 +36,7 @@ def test_a_fit_corpus(corpus, capsys):
     start = lines.index("To train on it:")
     assert lines[start + 1] == f"  keras-transformer train '{corpus}' --run 'runs/내 자료'"
     assert lines[start + 2].startswith("  Chosen for chat: pairs to be known by heart (1,0")
-    assert lines[start + 3].startswith("    vocabulary 500: ")
+    assert lines[start + 3].startswith("    questions cut into characters, answers into 500 pieces: ")
     assert lines[-1] == "Verdict: fit"
     assert errors == f"reading {corpus} …\nmeasuring vocabularies …\n"
 

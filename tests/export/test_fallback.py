@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from keras_transformer import Beam, Chatbot, Confidence, InputError, Run, calibrate
 from keras_transformer.apps.info import in_lines
+from keras_transformer.chat.answering import Answering
 from keras_transformer.export import formats
 from keras_transformer.export.asked import Exported
 from keras_transformer.export.folder import questions_of
@@ -51,6 +52,16 @@ def test_an_export_says_it_where_its_run_does(calibrated, fallback, tmp_path, ki
     assert 0 < said.count(UNKNOWN) < len(said)
     assert [answer for answer, _ in found] == said
     np.testing.assert_allclose([score for _, score in found], [score for _, score in own], 1e-3, 1e-4)
+
+
+@pytest.mark.parametrize("kind", ["litert", "onnx"])
+def test_with_it_a_run_that_retrieves_is_exported_to_generate(calibrated, tmp_path, kind):
+    pytest.importorskip({"onnx": "tf2onnx"}.get(kind, "tensorflow"))
+    run = shutil.copytree(calibrated, tmp_path / "run")
+    Answering("retrieve").save(run)
+    about = export(run, tmp_path / "out", kind, fallback=UNKNOWN, refusals=0.5)
+    assert about["answers"] == {"by": "generate", "run": "retrieve"}
+    assert not {"retrieval.py", "retrieval.npz", "exchanges.jsonl"} & set(about["files"])
 
 
 def test_a_saved_model_tells_what_it_would_have_said_and_how_sure_it_is(calibrated, fallback, tmp_path):

@@ -4,75 +4,30 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_transformer import Chatbot, Tokenizer, transformer
+from keras_transformer import Chatbot
 from keras_transformer.chat.answering import Answering
-from keras_transformer.chat.datastore import Datastore, Exchange, save_datastore
+from keras_transformer.chat.datastore import Exchange
 from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.export.graph_weights import GraphWeights
-from keras_transformer.export.saved_model import Served, may_retrieve
+from keras_transformer.export.retrieval_index import may_retrieve
+from keras_transformer.export.saved_model import Served
 from keras_transformer.text.core_ops import CoreTokenizer
-
-MAX_LENGTH = 24
-EXCHANGES = [
-    Exchange("배고파", "밥 먹어요."),
-    Exchange("잘 자", "좋은 꿈 꾸세요."),
-    Exchange("배고파", "라면 먹을래요?"),
-    Exchange("hello", "Hi there!"),
-    Exchange("Hello", "Good day!"),
-    Exchange("How are you?", "Fine, thank you."),
-    Exchange("오늘 날씨 어때?", "맑아요."),
-    Exchange("ＫＴＸ 표는 얼마예요", "오만 원이에요."),
-    Exchange("이별했어 ㅠㅠ", "마음이 아프겠어요."),
-    Exchange("ΟΔΟΣ", "A street."),
-    Exchange("are you there", "I am."),
-    Exchange("🙂", "🙂🙂"),
-]
-QUESTIONS = [
-    "배고파", "배고파!", "배고파요?", "  배고파 ", "배 고파", "고파", "ㅂ", "배고\u1111\u1161", "\u1107\u1162고파",
-    "잘자", "잘\n자", "잘 \u3000 자", "잘 자 잘 자 잘 자", "hello", "Hello", "HELLO", "hello there", "heLlo, you!",
-    "ｈｅｌｌｏ", "how are you", "are how you?", "you", "오늘 어때", "날씨", "오늘은 날씨가 참 좋네요. 그렇죠?",
-    "ＫＴＸ", "ktx 표", "표는 얼마예요 ＫＴＸ", "ㅠㅠ", "ㅠ", "이별", "ΟΔΟΣ", "οδος", "οδοσ", "🙂", "🙂👍🏽", "?",
-    "漢字", "漢字 배고파", "e\u0301", "a\0b", "", " \t ", "가" * 500,
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return Tokenizer.train([one.question for one in EXCHANGES], 320)
 
 
 @pytest.fixture(scope="module")
 def text(tokenizer):
-    config = types.SimpleNamespace(max_length=MAX_LENGTH, turns=1)
+    config = types.SimpleNamespace(max_length=24, turns=1)
     run = types.SimpleNamespace(tokenizer=tokenizer, target_tokenizer=tokenizer, config=config)
     return GraphText(run, CoreTokenizer)
 
 
-@pytest.fixture(scope="module")
-def model(tokenizer):
-    return transformer(tokenizer.vocab_size, num_layers=1, dff=16, d_model=8, num_heads=2, dropout=0.1)
-
-
 @pytest.fixture
-def make_bot(model, tokenizer, tmp_path):
-    """A function that makes a chatbot with a datastore of some exchanges; its model is not trained."""
-
-    def make(answering, exchanges=EXCHANGES):
-        bot = Chatbot(model, tokenizer, MAX_LENGTH)
-        save_datastore(tmp_path, "a run", exchanges, bot.encode([one.question for one in exchanges]))
-        bot.datastore, bot.answering = Datastore(tmp_path, "a run", bot.encode), answering
-        return bot
-
-    return make
-
-
-@pytest.fixture
-def graph_of(model, text):
+def graph_of(text):
     """A function that makes the graph of a chatbot: from questions to answers, if retrieved, and similarities."""
 
     def make(bot):
-        retrieval = GraphRetrieval(bot, GraphWeights(model, "float32"), text)
+        retrieval = GraphRetrieval(bot, GraphWeights(bot.model, "float32"), text)
         function = tf.function(
             lambda questions: retrieval(questions, text.encode(questions)),
             [tf.TensorSpec((None,), tf.string)],
@@ -97,14 +52,14 @@ def assert_as_the_run(found, bot, questions):
 
 
 @pytest.mark.parametrize("answering", [Answering("retrieve"), Answering("hybrid", 0.6)], ids=str)
-def test_it_retrieves_what_the_run_retrieves(make_bot, graph_of, answering):
+def test_it_retrieves_what_the_run_retrieves(make_bot, graph_of, questions, answering):
     bot = make_bot(answering)
     ask = graph_of(bot)
-    found = ask(QUESTIONS)
-    assert_as_the_run(found, bot, QUESTIONS)
+    found = ask(questions)
+    assert_as_the_run(found, bot, questions)
     assert {retrieved for _, retrieved, _ in found} == {True, False}
-    for number in range(0, len(QUESTIONS), 9):
-        [(answer, retrieved, similarity)] = ask(QUESTIONS[number : number + 1])
+    for number in range(0, len(questions), 9):
+        [(answer, retrieved, similarity)] = ask(questions[number : number + 1])
         assert (answer, retrieved, pytest.approx(similarity, abs=1e-4)) == found[number]
 
 
@@ -121,16 +76,16 @@ def test_characters_that_no_question_has_and_blank_questions_find_nothing(make_b
     assert ask([]) == []
 
 
-def test_corrections_are_part_of_it(make_bot, graph_of):
+def test_corrections_are_part_of_it(make_bot, graph_of, questions):
     bot = make_bot(Answering("retrieve"))
     bot.datastore.teach("배고파", "따뜻한 국밥 어때요?")
     bot.datastore.teach("漢字", "한자네요.")
     bot.datastore.forget("hello")
-    found = graph_of(bot)(QUESTIONS)
-    assert_as_the_run(found, bot, QUESTIONS)
-    assert dict(zip(QUESTIONS, found))["배고파"] == ("따뜻한 국밥 어때요?", True, 1.0)
-    assert dict(zip(QUESTIONS, found))["漢字"] == ("한자네요.", True, 1.0)
-    assert dict(zip(QUESTIONS, found))["hello"][0] == "Good day!"
+    found = graph_of(bot)(questions)
+    assert_as_the_run(found, bot, questions)
+    assert dict(zip(questions, found))["배고파"] == ("따뜻한 국밥 어때요?", True, 1.0)
+    assert dict(zip(questions, found))["漢字"] == ("한자네요.", True, 1.0)
+    assert dict(zip(questions, found))["hello"][0] == "Good day!"
 
 
 def test_where_the_run_generates_only_what_was_taught_is_retrieved(make_bot, graph_of):
@@ -144,17 +99,17 @@ def test_where_the_run_generates_only_what_was_taught_is_retrieved(make_bot, gra
     assert [answer for answer, _, _ in found] == ["비가 와요.", "비가 와요.", "", ""]
 
 
-def test_without_anything_to_find_it_generates(make_bot, model):
-    bot = make_bot(Answering("retrieve"), EXCHANGES[:1])
+def test_without_anything_to_find_it_generates(make_bot, exchanges):
+    bot = make_bot(Answering("retrieve"), exchanges[:1])
     assert may_retrieve(bot)
     bot.datastore.forget("배고파")
     assert not may_retrieve(bot)
-    assert not may_retrieve(Chatbot(model, bot.tokenizer, MAX_LENGTH))
+    assert not may_retrieve(Chatbot(bot.model, bot.tokenizer, 24))
 
 
-def test_more_questions_than_are_compared_by_memories(make_bot, graph_of):
+def test_more_questions_than_are_compared_by_memories(make_bot, graph_of, exchanges):
     random = np.random.default_rng(0)
-    words = [one.question for one in EXCHANGES]
+    words = [one.question for one in exchanges]
     exchanges = [Exchange(" ".join(random.choice(words, 3)), str(number)) for number in range(500)]
     bot = make_bot(Answering("retrieve"), exchanges)
     questions = ["hello you", "배고파 잘 자", "오늘 날씨", "you are 🙂", "이별했어 hello 오늘"]

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_transformer import Chatbot, Config, InputError, Run, Tokenizer
+from keras_transformer import Chatbot, Config, InputError, Run, Tokenizer, export_litert
 from keras_transformer.export import litert
 from keras_transformer.text import normalize
 
@@ -57,6 +57,11 @@ def small_export(small_run, tmp_path_factory):
     return exported(Run(small_run), tmp_path_factory.mktemp("exports") / "내보낸 것")
 
 
+@pytest.fixture(scope="module")
+def hybrid_export(hybrid_run, tmp_path_factory):
+    return exported(Run(hybrid_run), tmp_path_factory.mktemp("exports") / "찾아서 답하는 것")
+
+
 @pytest.fixture(scope="module", params=["one tokenizer", "one table, pre-norm", "two tokenizers"])
 def conversation_run(request, tmp_path_factory):
     """A run of several turns, cut into jamo; with one tokenizer or two, one table or several, post-norm or pre-norm."""
@@ -84,6 +89,18 @@ def test_so_does_that_of_a_run_with_turns_jamo_and_tokenizers_of_its_own(
     bot = Chatbot.load(conversation_run.path)
     assert len(set(bot.replies(QUESTIONS))) > 3
     assert_answers_as(litert.reopen(conversation_export), bot, QUESTIONS)
+
+
+def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, tmp_path):
+    about = export_litert(hybrid_run, tmp_path / "out")
+    assert about["answers"] == {"by": "hybrid", "run": "hybrid"}
+    assert about["verified"] == {"questions": 16, "equal": 16}
+    asked = [*QUESTIONS, "hello", "hello!?", "thank you all", "안녕하세용", "처음 듣는 말"]
+    expected = Chatbot.load(hybrid_run).answers(asked)
+    found = litert.reopen(tmp_path / "out")(asked)
+    assert found == [(one.text, one.score and pytest.approx(one.score, 1e-3, 1e-4)) for one in expected]
+    assert {answer.composed for answer in expected} == {True, False}
+    assert found[len(QUESTIONS)] == ("Howdy!", None)
 
 
 def test_the_program_reads_questions_as_the_chatbot_does(conversation_run, conversation_export):
@@ -120,8 +137,9 @@ def test_no_weights_are_stored_twice(tied, tmp_path):
     run = Run.create(tmp_path / "run", config, Tokenizer.train(LETTERS, CONFIG.vocab_size), {"name": "none"})
     model = run.build_model()
     table, weights = (4 * size for size in (run.tokenizer.vocab_size * config.d_model, model.count_params()))
-    size = len(litert.converted(run, model, "float32"))
-    assert weights < size < weights + table / 2
+    for retrieves in (False, True):
+        size = len(litert.converted(run, model, "float32", retrieves))
+        assert weights < size < weights + table / 2
 
 
 def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
@@ -132,9 +150,26 @@ def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
     assert small < 0.7 * large
 
 
-def test_the_folder_holds_what_its_readme_names_and_nothing_else(small_run, small_export):
-    names = {path.name for path in small_export.iterdir()}
-    assert names == {"model.tflite", "tokenizer.model", "settings.json", "answer.py", "README.md"}
+def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
+    folder = exported(Run(hybrid_run), tmp_path / "int8", quantization="int8")
+    found = litert.reopen(folder)(["안녕하세요", "", "hello"])
+    assert found == [("반가워요!", None), ("", 0.0), ("Howdy!", None)]
+
+
+def test_its_readme_names_all_tensors(small_export, hybrid_export):
+    program = answerer(hybrid_export)
+    assert set(program.model.get_input_details()) == set(program.encoder.get_input_details()) == {"ids"}
+    assert set(program.model.get_output_details()) == {"ids", "scores"}
+    assert program.encoder.get_output_details()["memory"]["shape"].tolist() == [1, 24, 32]
+    assert answerer(small_export).encoder is None
+    readme = (hybrid_export / "README.md").read_text("utf-8")
+    assert all(readme.count(f"`{name}`") >= 2 for name in ("serving_default", "ids", "scores", "encode", "memory"))
+
+
+def test_the_folder_holds_what_its_readme_names_and_nothing_else(small_run, small_export, hybrid_export):
+    generates, names = ({path.name for path in folder.iterdir()} for folder in (small_export, hybrid_export))
+    assert generates == {"model.tflite", "tokenizer.model", "settings.json", "answer.py", "README.md"}
+    assert names == generates | {"retrieval.py", "retrieval.npz", "exchanges.jsonl"}
     readme = (small_export / "README.md").read_text("utf-8")
     assert all(readme.count(f"`{name}`") >= 2 for name in names - {"README.md"})  # In English and in Korean.
     settings = json.loads((small_export / "settings.json").read_text("utf-8"))

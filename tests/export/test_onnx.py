@@ -1,5 +1,6 @@
 import ast
 import json
+import shutil
 import subprocess
 import sys
 
@@ -8,7 +9,10 @@ import numpy as np
 import pytest
 
 from keras_transformer import Chatbot, Config, InputError, Run, Tokenizer, export_onnx
+from keras_transformer.chat.answering import Answering
+from keras_transformer.chat.datastore import save_datastore
 from keras_transformer.export import litert, onnx
+from keras_transformer.export.asked import Exported
 
 pytestmark = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports")
 
@@ -45,6 +49,19 @@ def small_export(small_run, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def hybrid_export(hybrid_run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exports") / "찾아서 답하는 것"
+    export_onnx(hybrid_run, folder)
+    return folder
+
+
+def assert_as_the_run(found, bot, questions):
+    expected = bot.answers(questions)
+    assert {answer.composed for answer in expected} == {True, False}
+    assert found == [(one.text, one.score and pytest.approx(one.score, 1e-3, 1e-4)) for one in expected]
+
+
 def test_a_folder_answers_as_its_run_does(small_export, bot, assert_answers_as):
     assert bot.reply(QUESTIONS[0]) == "반가워요!"
     assert_answers_as(onnx.reopen(small_export), bot, QUESTIONS)
@@ -62,18 +79,59 @@ def test_so_does_that_of_a_pre_norm_run_with_turns_jamo_two_tokenizers_and_a_sha
     assert_answers_as(onnx.reopen(folder), bot, QUESTIONS)
 
 
+def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, hybrid_export):
+    about = json.loads((hybrid_export / "export.json").read_text("utf-8"))
+    assert about["answers"] == {"by": "hybrid", "run": "hybrid"}
+    assert about["verified"] == {"questions": 16, "equal": 16}
+    bot, exported = Chatbot.load(hybrid_run), Exported(hybrid_export)
+    asked = [*QUESTIONS, "hello!?", "thank you all", "안녕하세용", "처음 듣는 말"]
+    assert_as_the_run(onnx.reopen(hybrid_export)(asked), bot, asked)
+    assert exported.way == "hybrid"
+    assert exported.n_best(["hello"]) == [[("Howdy!", None)]]
+    assert onnx.reopen(hybrid_export)(["hello"] * 150) == [("Howdy!", None)] * 150
+
+
+def test_so_is_one_of_several_turns(tmp_path, exchanges):
+    tokenizer = Tokenizer.train(TEXTS, CONFIG.vocab_size, jamo=True, separator=True)
+    run, model = made_up(tmp_path / "run", CONFIG.replace(jamo=True), tokenizer)
+    run.save_weights({weight.path: weight for weight in model.weights}, {"epoch": 1})
+    memories = Chatbot.of_run(run, model).encode([one.question for one in exchanges])
+    save_datastore(run.path, run.id, exchanges, memories)
+    Answering("hybrid", 0.4).save(run.path)
+    export_onnx(run.path, tmp_path / "out")
+    asked = [*QUESTIONS, "hello\n배고파", "배고파\n오늘 날씨 어때"]
+    assert_as_the_run(onnx.reopen(tmp_path / "out")(asked), Chatbot.load(run.path), asked)
+
+
+def test_what_was_taught_answers_where_the_run_generates(small_run, tmp_path):
+    run = shutil.copytree(small_run, tmp_path / "run")
+    bot = Chatbot.load(run)
+    bot.datastore.teach("hello", "Howdy!")
+    about = export_onnx(run, tmp_path / "out")
+    assert about["answers"] == {"by": "generate", "run": "generate"}
+    assert_as_the_run(onnx.reopen(tmp_path / "out")([*QUESTIONS, "hello"]), bot, [*QUESTIONS, "hello"])
+
+
+def test_the_program_retrieves_where_it_stands(hybrid_export, tmp_path):
+    answered = subprocess.run(
+        [sys.executable, hybrid_export / "answer.py"], input="hello\n\n잘 자\n", capture_output=True, cwd=tmp_path,
+        encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert answered.stdout == "Howdy!\n\n좋은 꿈 꾸세요.\n"
+
+
 def test_more_questions_than_a_batch_come_back_in_order(small_export, bot):
     asked, replies = ([row[i % 11] for i in range(150)] for row in (QUESTIONS, bot.replies(QUESTIONS)))
     assert [answer for answer, _ in onnx.reopen(small_export)(asked)] == replies
     assert onnx.reopen(small_export)([]) == []
 
 
-def test_no_weights_are_stored_twice(small_export, bot):
+@pytest.mark.parametrize("export", ["small_export", "hybrid_export"])
+def test_no_weights_are_stored_twice(export, bot, request):
     from onnx import load
 
-    sizes = [
-        np.prod(x.dims) for name in (onnx.ENCODER, onnx.DECODER) for x in load(small_export / name).graph.initializer
-    ]
+    models = [load(request.getfixturevalue(export) / name) for name in (onnx.ENCODER, onnx.DECODER)]
+    sizes = [np.prod(x.dims) for model in models for x in model.graph.initializer]
     assert bot.model.count_params() <= sum(sizes) < 1.01 * bot.model.count_params()
 
 
@@ -85,22 +143,35 @@ def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
         assert about["files"][name]["bytes"] < 0.7 * (small_export / name).stat().st_size
 
 
-def test_the_folder_holds_what_its_readme_names_and_nothing_else(small_export):
-    names = {path.name for path in small_export.iterdir()}
-    assert names == {
+def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
+    about = export_onnx(hybrid_run, tmp_path / "int8", quantization="int8")
+    assert about["answers"]["by"] == "hybrid"
+    found = onnx.reopen(tmp_path / "int8")(["안녕하세요", "", "hello"])
+    assert found == [("반가워요!", None), ("", 0.0), ("Howdy!", None)]
+
+
+def test_the_folder_holds_what_its_readme_names_and_nothing_else(small_export, hybrid_export):
+    generates, names = ({path.name for path in folder.iterdir()} for folder in (small_export, hybrid_export))
+    assert generates == {
         "encoder.onnx", "decoder.onnx", "tokenizer.model", "settings.json", "answer.py", "README.md", "export.json",
     }  # fmt: skip
+    assert names == generates | {"retrieval.py", "retrieval.npz", "exchanges.jsonl"}
     readme = (small_export / "README.md").read_text("utf-8")
     assert all(readme.count(f"`{name}`") >= 2 for name in names - {"README.md"})  # In English and in Korean.
     assert json.loads((small_export / "settings.json").read_text("utf-8")) == {"max_length": 24, "turns": 1}
 
 
-def test_its_readme_names_all_tensors(small_export):
+def test_its_readme_names_all_tensors(small_export, hybrid_export):
     from onnxruntime import InferenceSession
 
+    outputs = [
+        {tensor.name for tensor in InferenceSession(folder / onnx.ENCODER).get_outputs()}
+        for folder in (small_export, hybrid_export)
+    ]
+    assert outputs[1] - outputs[0] == {"memory"}
     readme = (small_export / "README.md").read_text("utf-8").replace("`….value`", "`layers.N.self_attention.value`")
     for model in (onnx.ENCODER, onnx.DECODER):
-        session = InferenceSession(small_export / model)
+        session = InferenceSession(hybrid_export / model)
         for tensor in (*session.get_inputs(), *session.get_outputs()):
             name = tensor.name.replace(".0.", ".N.").replace("value", "key")
             assert readme.count(f"`{name}`") >= 2, name
@@ -138,7 +209,7 @@ def test_to_ask_a_folder_takes_no_converter(small_export, monkeypatch):
 
 def test_the_program_reads_questions_as_that_of_litert_which_is_tested():
     programs = [ast.parse((module.BESIDE / "answer.py").read_text("utf-8")) for module in (litert, onnx)]
-    for name in ("SPACES", "SEPARATOR", "normalize", "ids_of", "turns_of"):
+    for name in ("SPACES", "SEPARATOR", "normalize", "ids_of", "turns_of", "load_retriever"):
         ours, theirs = (ast.dump(defined(name, program)) for program in programs)
         assert ours == theirs
 

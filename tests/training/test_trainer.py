@@ -27,7 +27,7 @@ from keras_transformer.device import Devices
 from keras_transformer.run import load_tensors
 from keras_transformer.training import callbacks as around
 from keras_transformer.training import trainer
-from keras_transformer.training.trainer import about_corpus, fitting_warm_up
+from keras_transformer.training.trainer import about_corpus, augmented, fitting_warm_up
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
@@ -361,3 +361,12 @@ def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
 def test_a_recommended_warm_up_fits_the_training(batches, steps):
     assert fitting_warm_up(Config(warmup_steps=100), batches).warmup_steps == steps
     assert fitting_warm_up(Config(warmup_steps=100, accumulate=2), 2 * batches).warmup_steps == steps
+
+
+def test_what_settings_add_to_the_training_pairs(pairs):
+    assert list(augmented(pairs, TINY, 0)) == []
+    [noisy] = augmented(pairs, TINY.replace(augment=1), 0)
+    [new] = augmented(pairs, TINY.replace(recombine=1), 0)
+    both = list(augmented(pairs, TINY.replace(augment=1, recombine=1), 0))
+    assert [len(made) > 100 and not set(made["question"]) & set(pairs["question"]) for made in both] == [True, True]
+    assert both[0].equals(noisy) and both[1].equals(new)

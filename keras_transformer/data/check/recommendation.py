@@ -13,7 +13,7 @@ from keras_transformer.config import SHARED, Config
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.check.kind import CHAT, TRANSLATION, WORDS, count_words, find_kind
 from keras_transformer.data.check.lengths import quantile
-from keras_transformer.data.check.vocabulary import OFTEN, choose_tokenizer
+from keras_transformer.data.check.vocabulary import OFTEN, OFTEN_BY_HEART, choose_tokenizer
 from keras_transformer.data.corpus import CorpusWarning
 from keras_transformer.data.packed_rows import choose_widths, pack
 from keras_transformer.data.rows import corpus_paths
@@ -38,10 +38,11 @@ MOST_WARM_UP = 4000
 
 # Chat.
 FEW_QUESTIONS = 500  # Different questions below which all of them are for training.
-COPIES = 1  # Noisy copies of each pair.
-CHAT_PASSES = 12  # Over the pairs and their copies.
+COPIES = 1  # Noisy copies of each pair, where none are recombined.
+RECOMBINED, MOST_RECOMBINED = 2, 20_000  # New questions for each known one; of so many pairs at most.
+CHAT_PRESENTATIONS = 26  # Of each pair, of its copies and of the new questions, all epochs together.
 CHAT_DROPOUT = 0.0  # What is to be known by heart is learned in half the epochs; new questions are answered no worse.
-LEAST_STEPS, MOST_STEPS = 1000, 100_000  # Updates, which go before `CHAT_PASSES`.
+LEAST_STEPS, MOST_STEPS = 1000, 100_000  # Updates, which go before `CHAT_PRESENTATIONS`.
 CHAT_MOST_PASSES = 80  # Goes before `LEAST_STEPS`: 40 pairs are known by heart after 40.
 CHAT_LEAST_PASSES = 3  # Goes before `MOST_STEPS`.
 CHAT_WARM_UP = 0.08  # Share of the updates.
@@ -165,29 +166,34 @@ def measure(sample, pairs, turns=1, parts=False, hold_out=None, files=(None, Non
     kind = find_kind(drawn, pairs)
     if hold_out is None:
         hold_out = parts or kind.name != CHAT or sample["question"].nunique() >= FEW_QUESTIONS
-    copies = COPIES if kind.name == CHAT else 0
+    recombined = RECOMBINED if kind.name == CHAT and hold_out and pairs <= MOST_RECOMBINED else 0
+    copies = COPIES if kind.name == CHAT and not recombined else 0
+    if recombined and files == (None, None):  # New words have known characters.
+        kind = dataclasses.replace(kind, tokenizer="character", target_tokenizer="sentencepiece")
     trained = pandas.concat([drawn, augment(drawn, copies, (0, 0))]) if copies else drawn
     sides = [turns_of(question, turns) for question in trained["question"]], [[answer] for answer in trained["answer"]]
     texts = [list(itertools.chain(*side[: len(drawn)])) for side in sides]
-    tokenizers, vocab_size, why_cut = choose_tokenizers(kind, texts, sample, len(drawn) / pairs, turns, files)
+    share = len(drawn) / pairs / (1 + recombined)  # Each answer is met so much more often.
+    tokenizers, vocab_size, why_cut = choose_tokenizers(kind, texts, sample, share, turns, files)
     whole, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
     tokens = round(whole[:, : len(drawn)].sum() * pairs / len(drawn))
     sizes = choose_sizes(kind, tokens)
     max_length = choose_max_length(whole.max(axis=0), sizes["max_length"], FITTING if hold_out else 1)
     fitting = last.max(axis=0) <= max_length
-    seen = round(pairs * len(trained) / len(drawn))  # In an epoch, copies and all.
+    seen = round(pairs * (len(trained) / len(drawn) + recombined))  # In an epoch, copies and all.
     batch_size = choose_batch_size(kind, pairs)
     steps = count_batches(np.minimum(whole.T[fitting], max_length) - [0, 1], seen, batch_size)
     config = preset("characters") if kind.name == WORDS else Config()
     config = config.replace(
         **(sizes | {"max_length": max_length}),
-        **RECIPES[kind.name](kind, pairs, steps, sizes["d_model"]),
+        **RECIPES[kind.name](kind, pairs, seen, steps, sizes["d_model"]),
         tokenizer=kind.tokenizer,
         target_tokenizer=kind.target_tokenizer,
         vocab_size=vocab_size,
         batch_size=batch_size,
         hold_out=hold_out,
         augment=copies,
+        recombine=recombined,
         turns=turns,
     )
     left_out = int((last[:, : len(drawn)].max(axis=0) > max_length).sum())
@@ -198,6 +204,8 @@ def measure(sample, pairs, turns=1, parts=False, hold_out=None, files=(None, Non
         f"{config.epochs:,} epochs: {config.epochs * steps:,} updates, {config.warmup_steps:,} of them warm-up",
         f"max_length {max_length}: leaves out {f'{left_out:,}' if left_out else 'none'} of {len(drawn):,} pairs",
     )
+    if recombined:
+        reasons += (f"{recombined} more questions for each, of words of two that are alike: new ones have known words",)
     if not hold_out:
         reasons += (f"nothing held out: {sample['question'].nunique():,} different questions",)
     return Recommendation(kind.name, config, reasons), tokenizers
@@ -232,9 +240,16 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
         return (source, target), max(source.vocab_size, target.vocab_size), "tokenizer from a file"
     if kind.tokenizer == "sentencepiece":
         chosen, vocab_size, rarest = choose_tokenizer(learned[0], len(characters_of(sample)) + (turns > 1), share)
-        fed = f"95 of 100 pieces are met at least {rarest:,} times"
-        reason = f"vocabulary {vocab_size:,}: {fed if rarest >= OFTEN else 'the least that holds all characters'}"
+        reason = f"vocabulary {vocab_size:,}: {fed_in_words(rarest)}"
         return (chosen, target or chosen), vocab_size, reason
+    if kind.target_tokenizer == "sentencepiece":
+        characters = len(characters_of(sample)) + (turns > 1)
+        chosen, vocab_size, rarest = choose_tokenizer(learned[1], characters, share, OFTEN_BY_HEART)
+        source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
+        reason = (
+            f"questions cut into characters, answers into {vocab_size:,} pieces: {fed_in_words(rarest, OFTEN_BY_HEART)}"
+        )
+        return (source, target or chosen), vocab_size, reason
     vocab_size = closed_size(kind, sample)
     source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
     kinds = {"character": "characters", "word": "words at spaces"}
@@ -243,6 +258,12 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
     answers = kind.target_tokenizer if kind.target_tokenizer != SHARED else kind.tokenizer
     target = target or Tokenizer.train(learned[1], vocab_size, answers)
     return (source, target), vocab_size, f"questions cut into {kinds[kind.tokenizer]}, answers into {kinds[answers]}"
+
+
+def fed_in_words(rarest, often=OFTEN):
+    """Why a vocabulary has its size; arguments as `choose_tokenizer` returns and takes them."""
+    met = f"95 of 100 pieces are met at least {rarest:,} times"
+    return met if rarest >= often else "the least that holds all characters"
 
 
 def closed_size(kind, sample):
@@ -324,10 +345,11 @@ def count_batches(lengths, pairs, batch_size):
 # Recipes
 
 
-def chat_recipe(kind, pairs, steps, d_model):
+def chat_recipe(kind, pairs, seen, steps, d_model):
     """Settings of a training that is to know its pairs by heart, however they are asked; see `translation_recipe`."""
     most = max(CHAT_LEAST_PASSES, MOST_STEPS // steps)
-    epochs = min(max(CHAT_PASSES, min(-(-LEAST_STEPS // steps), CHAT_MOST_PASSES)), most)
+    passes = round(CHAT_PRESENTATIONS * pairs / seen)
+    epochs = min(max(passes, min(-(-LEAST_STEPS // steps), CHAT_MOST_PASSES)), most)
     large = d_model >= WIDE
     return {
         "tie_embeddings": True,
@@ -343,12 +365,13 @@ def chat_recipe(kind, pairs, steps, d_model):
     }
 
 
-def translation_recipe(kind, pairs, steps, d_model):
+def translation_recipe(kind, pairs, seen, steps, d_model):
     """Settings of a training that is to find a rule.
 
     Args:
         kind: The `Kind`.
         pairs: Training pairs.
+        seen: What is trained on in an epoch, made-up pairs and all.
         steps: Updates of an epoch.
         d_model: Width of the model.
     """
@@ -372,7 +395,7 @@ def translation_recipe(kind, pairs, steps, d_model):
     }
 
 
-def words_recipe(kind, pairs, steps, d_model):
+def words_recipe(kind, pairs, seen, steps, d_model):
     """What differs from the preset `characters`; see `translation_recipe`."""
     epochs = within(WORD_UPDATES / steps, *WORD_EPOCHS)
     rise = min(preset("characters").warmup_steps, warm_up(epochs * steps, WORD_WARM_UP))

@@ -10,13 +10,14 @@ from keras_transformer.text.tokenizer import Tokenizer
 
 SIZES = tuple(500 * 2**k for k in range(7))
 OFTEN = 10  # Times that a piece is to be met in training, at least, for something to be learned of it.
+OFTEN_BY_HEART = 5  # Of answers that are to be known by heart: long pieces are fewer to remember.
 RAREST = 0.05  # Share of the pieces that may be rarer.
 
 
-def choose_tokenizer(texts, characters, share=1):
+def choose_tokenizer(texts, characters, share=1, often=OFTEN):
     """The tokenizer with the largest vocabulary that texts can feed.
 
-    Of `SIZES`, it is the largest for which 95 of 100 pieces of several characters are met at least `OFTEN` times.
+    Of `SIZES`, it is the largest for which 95 of 100 pieces of several characters are met often.
     Single characters do not count: they are in every vocabulary, and the smallest size that holds them all is taken in
     any case.
 
@@ -27,6 +28,7 @@ def choose_tokenizer(texts, characters, share=1):
         texts: Strings to train tokenizers on, some.
         characters: Different characters that the vocabulary must hold.
         share: Which share of all texts of training these are.
+        often: How many times that is, at least.
 
     Returns:
         A `Tokenizer`, its size among `SIZES`, and how often 95 of 100 of its pieces are met in training at least.
@@ -37,7 +39,7 @@ def choose_tokenizer(texts, characters, share=1):
     for size in sizes:
         tokenizer = Tokenizer.train(texts, size)
         met = round(rarest_count(tokenizer, texts) / share)
-        if chosen and met < OFTEN:
+        if chosen and met < often:
             break
         chosen = tokenizer, size, met
         if tokenizer.vocab_size < size:  # There are no more pieces to be had.

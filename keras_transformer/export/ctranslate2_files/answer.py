@@ -1,4 +1,4 @@
-"""Answers questions with the CTranslate2 model beside this file, as the run that it was exported from does.
+"""Generates answers with the CTranslate2 model beside this file, as the run that it was exported from does.
 
     python answer.py < questions.txt        # a question a line in, an answer a line out
 

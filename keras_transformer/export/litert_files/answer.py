@@ -4,12 +4,14 @@
     python answer.py < questions.txt > answers.txt
 
 All that the model itself knows are token ids. What makes ids of a question, and text of an answer's ids, is here, to be
-used as it is or to be written again in another language.
+used as it is or to be written again in another language. Where there is a retrieval.py, a question may have the answer
+of a known one, as it had in the run.
 """
 
 import json
 import pathlib
 import re
+import runpy
 import sys
 import unicodedata
 
@@ -39,7 +41,10 @@ class Answerer:
         self.tokenizer = SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
         own = folder / "target_tokenizer.model"
         self.target_tokenizer = SentencePieceProcessor(model_file=str(own)) if own.exists() else self.tokenizer
-        self.model = Interpreter(model_path=str(folder / "model.tflite")).get_signature_runner()
+        interpreter = Interpreter(model_path=str(folder / "model.tflite"))
+        self.model = interpreter.get_signature_runner("serving_default")
+        self.retriever = load_retriever(folder)
+        self.encoder = interpreter.get_signature_runner("encode") if self.retriever else None
 
     def answers(self, questions):
         """What is said to many questions, in their order: answers, or the fallback, each with the answer's score."""
@@ -58,14 +63,19 @@ class Answerer:
         return (self.fallback["text"] if refused else answer), score
 
     def candidate(self, question):
-        """The likeliest answer to a question, whose lines are turns if the model knows several, and its score.
+        """The answer to a question, whose lines are turns if the model knows several, and its score.
 
-        The score is the summed log-probability of the answer's tokens, in nats. A blank question has ("", 0.0).
+        The score is the summed log-probability of the answer's tokens, in nats, or None if it was retrieved. A blank
+        question has ("", 0.0).
         """
         if not question.strip():
             return "", 0.0
         ids = self.ids_of(question)
         inputs = np.array([ids + [0] * (self.max_length - len(ids))], "int32")
+        if self.retriever:
+            memory = self.encoder(ids=inputs)["memory"][0, : len(ids)]
+            if match := self.retriever.answer(question, memory):
+                return match[0], None
         found = self.model(ids=inputs)
         return self.target_tokenizer.decode(found["ids"][0].tolist()), float(found["scores"][0])
 
@@ -83,6 +93,12 @@ class Answerer:
         if self.turns == 1:
             return [question]
         return [turn for turn in question.split("\n") if turn.strip()][-self.turns :]
+
+
+def load_retriever(folder):
+    """What finds known questions and their answers; None where every answer is generated."""
+    program = folder / "retrieval.py"
+    return runpy.run_path(str(program))["Retriever"](folder) if program.exists() else None
 
 
 def normalize(text):

@@ -4,12 +4,14 @@
     python answer.py < questions.txt > answers.txt
 
 All that the models themselves know are token ids. What makes ids of a question, the choice of an answer's tokens, and
-what makes text of them is here, to be used as it is or to be written again in another language.
+what makes text of them is here, to be used as it is or to be written again in another language. Where there is a
+retrieval.py, a question may have the answer of a known one, as it had in the run.
 """
 
 import json
 import pathlib
 import re
+import runpy
 import sys
 import unicodedata
 
@@ -39,6 +41,7 @@ class Answerer:
         options = SessionOptions()
         # Threads that wait would keep the cores to themselves, for several times slower answers where others work too.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self.retriever = load_retriever(folder)
         names = "encoder.onnx", "decoder.onnx"
         self.encoder, self.decoder = (InferenceSession(folder / name, options) for name in names)
 
@@ -55,37 +58,55 @@ class Answerer:
         return (self.fallback["text"] if refused else answer), score
 
     def candidates(self, questions):
-        """The likeliest answers to many questions, in their order, with their scores.
+        """The answers to many questions, in their order, with their scores.
 
         Args:
             questions: Texts, whose lines are turns if the model knows several.
 
         Returns:
-            Pairs of an answer and the summed log-probability of its tokens, in nats; ("", 0.0) for a blank question.
+            Pairs of an answer and its score: the summed log-probability of its tokens, in nats, or None if it was
+            retrieved. A blank question has ("", 0.0).
         """
         found = [("", 0.0)] * len(questions)
         rows = {i: self.ids_of(question) for i, question in enumerate(questions) if question.strip()}
         order = sorted(rows, key=lambda i: len(rows[i]))
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]
-            ids, scores = self.search(padded([rows[i] for i in batch]))
-            for i, answer, score in zip(batch, self.target_tokenizer.decode(ids.tolist()), scores.tolist()):
-                found[i] = answer, score
+            pairs = self.answered([questions[i] for i in batch], [rows[i] for i in batch])
+            for i, pair in zip(batch, pairs):
+                found[i] = pair
         return found
 
-    def search(self, inputs):
+    def answered(self, questions, rows):
+        """The same for questions that are answered side by side, none of them blank; `rows` are their ids."""
+        encoded = run(self.encoder, {"ids": padded(rows)})
+        found = self.retrieved(questions, rows, encoded.pop("memory")) if self.retriever else [None] * len(rows)
+        rest = [i for i, pair in enumerate(found) if pair is None]
+        if not rest:
+            return found
+        ids, scores = self.search({name: x[rest] for name, x in encoded.items()})
+        for i, answer, score in zip(rest, self.target_tokenizer.decode(ids.tolist()), scores.tolist()):
+            found[i] = answer, score
+        return found
+
+    def retrieved(self, questions, rows, memories):
+        """For each question the answer of a known one, with None for a score; None where that is not near enough."""
+        tokens = (memory[: len(row)] for memory, row in zip(memories, rows))
+        found = map(self.retriever.answer, questions, tokens)
+        return [match and (match[0], None) for match in found]
+
+    def search(self, cache):
         """Takes the likeliest token at every step.
 
         Args:
-            inputs: Ids of questions, int32 (batch, length), filled up with 0.
+            cache: What the encoder makes of questions, arrays by name.
 
         Returns:
             Ids of answers with their ends, then 0, int32 (batch, max_length - 1), and scores, float32 (batch,).
         """
-        tokens, count = self.target_tokenizer, len(inputs)
+        tokens, count = self.target_tokenizer, len(cache["padding_mask"])
         ids, scores = np.zeros((count, self.max_length - 1), "int32"), np.zeros(count, "float32")
         last, ended = np.full(count, tokens.bos_id(), "int32"), np.zeros(count, bool)
-        cache = run(self.encoder, {"ids": inputs})
         for index in range(self.max_length - 1):
             made = run(self.decoder, {"ids": last, "index": np.array(index, "int32"), **cache})
             log_probabilities = log_softmax(made.pop("logits"))
@@ -96,7 +117,7 @@ class Answerer:
             ended |= last == tokens.eos_id()
             if ended.all():
                 break
-            cache.update({name.removeprefix("next."): x for name, x in made.items()})
+            cache = {**cache, **{name.removeprefix("next."): x for name, x in made.items()}}
         return ids, scores
 
     def ids_of(self, question):
@@ -113,6 +134,12 @@ class Answerer:
         if self.turns == 1:
             return [question]
         return [turn for turn in question.split("\n") if turn.strip()][-self.turns :]
+
+
+def load_retriever(folder):
+    """What finds known questions and their answers; None where every answer is generated."""
+    program = folder / "retrieval.py"
+    return runpy.run_path(str(program))["Retriever"](folder) if program.exists() else None
 
 
 def run(model, inputs):

@@ -1,19 +1,27 @@
-"""Characters and pairs of characters within words, hashed as scikit-learn's `HashingVectorizer` hashes them."""
+"""The n-grams of `text.character_ngrams`, hashed as scikit-learn's `HashingVectorizer` hashes them."""
 
 import functools
 import sys
 
 import tensorflow as tf
 
+from keras_transformer.text.character_ngrams import FIRST_SYLLABLE, LETTERS
 from keras_transformer.text.ops.trie import NONE, table
 
 CAPITAL_I = "\u0130"  # The one character whose small form is two.
 FINAL_SIGMA = "([\\p{Lu}\\p{Ll}]\\pM*)\u03a3(\\PL|$)"  # At the end of a word, another small letter.
-BYTES = 8  # Of two characters in UTF-8, at most.
+BYTES = 12  # In UTF-8, at most: of four letters before the first syllable, or of two other characters.
+LETTER = f"[\\x00-\\x{{{ord(FIRST_SYLLABLE) - 1:x}}}]"
+WITHIN = f"[\\x00-\\x1f\\x21-\\x{{{ord(FIRST_SYLLABLE) - 1:x}}}]"  # A letter that is no space.
+OTHER = f"[\\x{{{ord(FIRST_SYLLABLE):x}}}-\\x{{10ffff}}]"
+LETTERS_ONLY = f"{LETTER}{WITHIN}{{1,2}}{LETTER}|{LETTER}{WITHIN}|{WITHIN}{LETTER}"
+KEPT = f"{LETTERS_ONLY}|{LETTER}?{OTHER}|{OTHER}{LETTER}|{OTHER}{{2}}"
+"""N-grams that are counted: two to four letters without a space between them, or one or two characters of which one is
+a syllable or an ideograph."""
 
 
 class CharacterNgrams(tf.Module):
-    """The columns that `HashingVectorizer(analyzer="char_wb", ngram_range=(1, 2))` counts n-grams in.
+    """The columns that `HashingVectorizer(analyzer=character_ngrams)` counts n-grams in.
 
     Args:
         features: Columns, a power of two.
@@ -26,9 +34,10 @@ class CharacterNgrams(tf.Module):
 
     def __call__(self, texts):
         """The columns of all n-grams, int32 RaggedTensor (batch, None), of strings (batch,), normalized."""
-        # The space behind a word is that before the next one, so that pairs never reach from word to word.
+        # The space behind a word is that before the next one.
         characters = self._lower(tf.strings.join([" ", texts, " "]))
-        ngrams = tf.strings.ngrams(characters, (1, 2), separator="")
+        ngrams = tf.strings.ngrams(characters, tuple(range(1, LETTERS.stop)), separator="")
+        ngrams = tf.ragged.boolean_mask(ngrams, tf.strings.regex_full_match(ngrams, KEPT))
         return ngrams.with_values(columns_of(ngrams.values, self._features))
 
     def _lower(self, texts):

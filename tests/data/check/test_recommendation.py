@@ -84,14 +84,21 @@ def test_a_korean_chat_is_known_by_heart():
     found = recommend(chat(2000), 10_646)
     config = found.config
     assert found.kind == "chat"
-    assert config.tie_embeddings and config.hold_out and config.augment == 1
+    assert config.tie_embeddings and config.hold_out and (config.augment, config.recombine) == (0, 2)
     assert (config.schedule, config.monitor, config.patience) == ("cosine", "accuracy", 0)
     assert (config.num_layers, config.d_model, config.num_heads, config.dff) == (2, 256, 8, 512)
-    assert (config.batch_size, config.epochs, config.tokenizer) == (64, module.CHAT_PASSES, "sentencepiece")
+    assert (config.batch_size, config.epochs) == (64, 9)  # Of each pair and two that are made up.
+    assert (config.tokenizer, config.target_tokenizer) == ("character", "sentencepiece")
     assert found.line == (
         "Chosen for chat: pairs to be known by heart (10,646 pairs, lengths of questions and answers unrelated); "
-        f"{config.vocab_size:,} pieces, 2 layers of 256, {config.epochs} epochs."
+        f"characters to {config.vocab_size:,} pieces, 2 layers of 256, 9 epochs."
     )
+
+
+def test_questions_of_a_large_chat_are_not_recombined():
+    config = recommend(chat(2000), module.MOST_RECOMBINED + 1).config
+    assert (config.recombine, config.epochs) == (0, 14)  # Of the pairs and nearly as many noisy copies.
+    assert (config.tokenizer, config.target_tokenizer) == ("sentencepiece", "shared")
 
 
 def test_a_small_faq_is_trained_on_whole_and_for_long():
@@ -272,7 +279,7 @@ def test_with_a_tokenizer_of_a_file_no_vocabulary_is_measured(tmp_path, monkeypa
 def test_the_korean_corpus():
     found, survey, _ = recommend_for(Corpus(REAL_CORPUS))
     assert survey.sizes == {"train": 10_646, "validation": 579, "test": 598}
-    assert (found.kind, found.config.vocab_size, found.config.max_length) == ("chat", 2000, 64)
+    assert (found.kind, found.config.vocab_size, found.config.max_length) == ("chat", 4000, 64)
 
 
 # Parts of it

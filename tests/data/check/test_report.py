@@ -50,9 +50,10 @@ def test_tokens_are_counted_as_training_does(tmp_path):
     tokens, vocab_size = report.tokens, report.recommendation.config.vocab_size
     pairs = load_pairs(path)
     train = split_pairs(pairs)["train"]
-    tokenizer = Tokenizer.train([*train["question"], *train["answer"]], vocab_size)
-    assert tokens.questions.longest == encode_pairs(pairs, tokenizer).lengths[:, 0].max()
-    assert tokens.answers.longest == encode_pairs(pairs, tokenizer).lengths[:, 1].max() + 1
+    of_questions = Tokenizer.train(train["question"], vocab_size, "character")
+    of_answers = Tokenizer.train(train["answer"], vocab_size)
+    assert tokens.questions.longest == encode_pairs(pairs, of_questions).lengths[:, 0].max()
+    assert tokens.answers.longest == encode_pairs(pairs, of_answers).lengths[:, 1].max() + 1
     assert tokens.pairs == 1200
     assert sum(questions for _, _, questions, _ in tokens.histogram) == 1200
     assert tokens.histogram[-1][1] == max(tokens.questions.longest, tokens.answers.longest)
@@ -192,7 +193,7 @@ def test_the_korean_corpus():
     report = check_corpus(REAL_CORPUS)
     assert (report.pairs, report.repeats.questions, report.repeats.duplicates.count) == (11_823, 11_662, 73)
     assert (report.split.train, report.split.validation.pairs, report.split.test.pairs) == (10_646, 579, 598)
-    assert (report.recommendation.kind, report.recommendation.config.vocab_size) == ("chat", 2000)
+    assert (report.recommendation.kind, report.recommendation.config.vocab_size) == ("chat", 4000)
     assert report.verdict == "fit"
 
 

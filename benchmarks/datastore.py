@@ -1,0 +1,103 @@
+"""How large a datastore may be: seconds to index it, memory, and milliseconds to find the nearest of its questions.
+
+    python -m benchmarks.datastore [--exchanges N]
+
+The exchanges are made up of the words of our small talk. What the encoder makes of a question is drawn at random: the
+encoder itself takes the same time for any datastore.
+"""
+
+import argparse
+import multiprocessing
+import pathlib
+import random
+import statistics
+import tempfile
+import time
+
+import numpy as np
+
+from benchmarks.command import at_least, provenance, start
+from benchmarks.corpus import SMALL_TALK
+from benchmarks.launch import resident_mb
+from benchmarks.results import RESULTS, publish, table
+from keras_transformer import load_pairs
+from keras_transformer.chat.datastore import Datastore, Exchange, save_datastore
+
+NAME = "datastore"
+D_MODEL = 256
+ASKED = 200  # Questions.
+RUN = "benchmark"
+
+
+def made_up(count):
+    """So many `Exchange`s, always the same ones."""
+    draw, pairs = random.Random(0), load_pairs(SMALL_TALK)
+    questions, answers = (" ".join(pairs[side]).split() for side in ("question", "answer"))
+    return [
+        Exchange(sentence(questions, 3, 8, draw), sentence(answers, 3, 10, draw), "made_up.csv", row)
+        for row in range(1, count + 1)
+    ]
+
+
+def sentence(words, least, most, draw):
+    """Some words drawn at random."""
+    return " ".join(draw.choices(words, k=draw.randint(least, most)))
+
+
+def vectors(count, seed):
+    """Random vectors of length 1, float32 (count, D_MODEL)."""
+    drawn = np.random.default_rng(seed).normal(size=(count, D_MODEL)).astype("float32")
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+def measure(count):
+    """Figures of a datastore with so many exchanges, by name, in the words of the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        save_datastore(folder, RUN, made_up(count), vectors(count, 0))
+        return figures_of(count, folder)
+
+
+def figures_of(count, folder):
+    """The same of one that lies in a folder."""
+    before, begin = resident_mb(), time.perf_counter()
+    datastore = Datastore(folder, RUN, lambda questions: vectors(len(questions), 1))
+    datastore.nearest(["안녕"])
+    indexed, megabytes = time.perf_counter() - begin, resident_mb() - before
+    draw, known = random.Random(1), load_pairs(SMALL_TALK)["question"]
+    words = " ".join(known).split()
+    seconds = [seconds_of(datastore, sentence(words, 3, 8, draw)) for _ in range(ASKED)]
+    begin = time.perf_counter()
+    datastore.teach("몇 살이야?", "세 살이에요.")
+    datastore.nearest(["몇 살이야?"])
+    taught = time.perf_counter() - begin
+    return {
+        "exchanges": f"{count:,}",
+        "to read and index, s": f"{indexed:.1f}",
+        "memory, MB": f"{megabytes:.0f}",
+        "a question, ms (median)": f"{1000 * statistics.median(seconds):.1f}",
+        "99 of 100 questions within, ms": f"{1000 * float(np.quantile(seconds, 0.99)):.1f}",
+        "a correction until it holds, s": f"{taught:.2f}",
+    }
+
+
+def seconds_of(datastore, question):
+    """How long the nearest exchanges of a question are looked for."""
+    begin = time.perf_counter()
+    datastore.nearest([question], 3)
+    return time.perf_counter() - begin
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(f"python -m benchmarks.{NAME}", description=__doc__.splitlines()[0])
+    parser.add_argument("--exchanges", type=at_least(1), nargs="+", default=[10_000, 100_000], metavar="N")
+    parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
+    options = parser.parse_args(arguments)
+    # Each in a process of its own, whose memory no other has used before.
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as process:
+        rows = process.map(measure, options.exchanges, chunksize=1)
+    text = table(list(rows[0]), [list(row.values()) for row in rows])
+    publish(options.results, NAME, "The datastore", [provenance(NAME, arguments), text])
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,13 @@
+from benchmarks import datastore
+
+
+def test_a_small_datastore_is_measured(tmp_path):
+    datastore.main(["--exchanges", "30", "--results", str(tmp_path / "RESULTS.md")])
+    text = (tmp_path / "RESULTS.md").read_text("utf-8")
+    assert "## The datastore" in text and "`python -m benchmarks.datastore --exchanges 30" in text
+    assert "\n| 30 | " in text
+
+
+def test_made_up_exchanges_are_always_the_same():
+    assert datastore.made_up(3) == datastore.made_up(4)[:3]
+    assert [one.row for one in datastore.made_up(3)] == [1, 2, 3]
