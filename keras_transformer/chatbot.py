@@ -7,7 +7,6 @@ from keras import ops
 
 from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY, Answer, Answering, checked_way
 from keras_transformer.chat.datastore import Datastore
-from keras_transformer.chat.memories import QuestionEncoder
 from keras_transformer.confidence import pieces_a_character
 from keras_transformer.decoding.beam import Beam
 from keras_transformer.decoding.generate import Task, begin, generate, width_class
@@ -38,7 +37,6 @@ class Chatbot:
         turns: Turns of a conversation that it reads, which are the lines of a question; of more, the last ones.
 
     Attributes:
-        encode: A function from questions to their mean memories, floats (questions, d_model) of length 1.
         datastore: The run's `Datastore`; None if it has none.
         answering: Its `Answering`, which says how it answers where nothing else is asked for.
     """
@@ -46,7 +44,6 @@ class Chatbot:
     def __init__(self, model, tokenizer, max_length, target_tokenizer=None, turns=1):
         self.model, self.tokenizer, self.max_length, self.turns = model, tokenizer, max_length, turns
         self.target_tokenizer = target_tokenizer or tokenizer
-        self.encode = QuestionEncoder(model, self.ids_of)
         self.datastore, self.answering = None, Answering()
 
     @classmethod
@@ -60,7 +57,7 @@ class Chatbot:
         """The chatbot of a `Run` whose model is loaded; raises `InputError` if the rest cannot be read."""
         bot = cls(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
         if Datastore.exists(run.path):
-            bot.datastore, bot.answering = Datastore(run.path, run.id, bot.encode), Answering.load(run.path)
+            bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.load(run.path)
         return bot
 
     def reply(self, question, strategy=None, fallback=None, answer_by=None, **settings):
@@ -214,8 +211,6 @@ class Chatbot:
             if stop.is_set():
                 return
             question = np.full((1, width), self.tokenizer.end_id, "int32")
-            if self.datastore is not None:
-                self.encode.means(question.tolist())
             if num_return > 1 or isinstance(task.strategy, Beam):
                 generate(self.model, question, **settings)
                 continue

@@ -205,11 +205,3 @@ def test_what_cannot_be_answered_so_is_refused(taught, bot):
     assert bare.answers(["hello"])[0].sources == ()
     with pytest.raises(InputError, match="no datastore to hybrid from"):
         bare.reply("hello", answer_by="hybrid")
-
-
-def test_the_memories_of_questions_have_length_1_and_of_blank_ones_0(bot):
-    memories = bot.encode(["hello", "", "안녕하세요 " * 9, " "])
-    assert memories.shape == (4, 32)
-    np.testing.assert_allclose(np.linalg.norm(memories, axis=1), [1, 0, 1, 0], atol=1e-5)
-    np.testing.assert_allclose(bot.encode(["hello"])[0], memories[0], atol=1e-5)
-    assert bot.encode([]).shape == (0, 32)

@@ -63,20 +63,19 @@ def check_texts(options, *names):
 
 
 def open_datastore(run_dir):
-    """The `Datastore` of a run; the model is loaded only where a question is compared with others.
+    """The `Datastore` of a run, without its model.
 
     Raises:
         InputError: If there is no such run, or it has no datastore.
     """
     import_tensorflow_quietly()
     from keras_transformer.chat.datastore import Datastore
-    from keras_transformer.chatbot import Chatbot
     from keras_transformer.run import Run
 
     run = Run(run_dir)
     if not Datastore.exists(run.path):
         raise InputError(f"{run_dir}: has no datastore to correct. Train it again to get one.")
-    return Datastore(run.path, run.id, lambda questions: Chatbot.load(run_dir).encode(questions))
+    return Datastore(run.path, run.id)
 
 
 def taught(question, answer, before):

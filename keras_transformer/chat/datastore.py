@@ -1,7 +1,7 @@
 """The datastore of a run: the exchanges that it was trained on and those that it was taught, found by their questions.
 
     datastore.jsonl         an exchange a line: question, answer, file and row
-    datastore.safetensors   what the encoder makes of the questions (`QuestionIndex`)
+    datastore.safetensors   the embeddings of n-grams that questions are compared by (`question_embeddings`)
     corrections.jsonl       what was taught and forgotten since: the one file that changes after training
 
 The term is that of kNN-LM (Khandelwal et al. 2020); *memory* stays the encoder's output.
@@ -14,16 +14,15 @@ import json
 import pathlib
 import unicodedata
 
-import numpy as np
-
+from keras_transformer.chat.question_embeddings import QuestionEmbeddings
 from keras_transformer.chat.question_index import QuestionIndex
 from keras_transformer.errors import InputError
 from keras_transformer.lock import locked
 from keras_transformer.storage import load_tensors, save_tensors, write_atomically
 from keras_transformer.text.normalize import normalize
 
-EXCHANGES, MEMORIES, CORRECTIONS = "datastore.jsonl", "datastore.safetensors", "corrections.jsonl"
-FILES = (EXCHANGES, MEMORIES, CORRECTIONS)
+EXCHANGES, EMBEDDINGS, CORRECTIONS = "datastore.jsonl", "datastore.safetensors", "corrections.jsonl"
+FILES = (EXCHANGES, EMBEDDINGS, CORRECTIONS)
 WAIT = 3.0  # Seconds until another process has finished its correction; a training takes longer.
 
 
@@ -77,21 +76,22 @@ class Datastore:
     Args:
         path: The run folder.
         run_id: That of the run, which its files carry.
-        embed: A function from questions to their mean memories, floats (questions, d_model) of length 1.
 
     Raises:
         InputError: If a file is damaged or of another run.
     """
 
-    def __init__(self, path, run_id, embed):
-        self._path, self._embed = pathlib.Path(path), embed
+    def __init__(self, path, run_id):
+        self._path = pathlib.Path(path)
         self._exchanges = read_exchanges(self._path / EXCHANGES)
-        memories = load_tensors(self._path / MEMORIES, run_id)[0]["memories"]
-        if len(memories) != len(self._exchanges):
+        tensors, about = load_tensors(self._path / EMBEDDINGS, run_id)
+        if about["exchanges"] != len(self._exchanges):
             raise InputError(
-                f"{self._path / EXCHANGES}: damaged: it has {len(self._exchanges)} exchanges, not {len(memories)}"
+                f"{self._path / EXCHANGES}: damaged: it has {len(self._exchanges)} exchanges, not {about['exchanges']}"
             )
-        self._corpus, self._memories = self._exchanges, memories
+        # Runs of the first versions have none.
+        self._embeddings = QuestionEmbeddings(**tensors) if "vectors" in tensors else None
+        self._corpus = self._exchanges
         self._by_question, self._index, self._of_corpus = {}, None, None
         for number, exchange in enumerate(self._corpus):
             question = normalize(exchange.question)
@@ -139,7 +139,7 @@ class Datastore:
         self._refresh()
         self._make_index()
         found = []
-        for question, nearest in zip(questions, self._index.nearest(questions, self._embed(questions), self._hidden)):
+        for question, nearest in zip(questions, self._index.nearest(questions, self._hidden)):
             similarities = {int(number): float(similarity) for number, similarity in zip(*nearest)}
             # What asks just this comes first: other questions may have the same characters.
             exact = dict.fromkeys(self._asking(question), 1.0)
@@ -246,12 +246,10 @@ class Datastore:
         if self._index is not None:
             return
         if self._of_corpus is None:
-            self._of_corpus = QuestionIndex(*questions_and_answers(self._corpus), self._memories)
-            self._memories = None  # It has its own.
+            self._of_corpus = QuestionIndex(*questions_and_answers(self._corpus), self._embeddings)
         index = copy.copy(self._of_corpus)  # What is added to it leaves the other as it is.
         if added := self._exchanges[len(self._corpus) :]:
-            questions, answers = questions_and_answers(added)
-            index.add(questions, answers, self._embed(questions))
+            index.add(*questions_and_answers(added))
         self._index = index
 
 
@@ -260,18 +258,19 @@ def questions_and_answers(exchanges):
     return [one.question for one in exchanges], [one.answer for one in exchanges]
 
 
-def save_datastore(path, run_id, exchanges, memories):
+def save_datastore(path, run_id, exchanges, embeddings):
     """Writes a run's datastore.
 
     Args:
         path: The run folder.
         run_id: That of the run.
         exchanges: `Exchange`s, at least one.
-        memories: The mean memories of their questions, floats (exchanges, d_model).
+        embeddings: The `QuestionEmbeddings` learned from them.
     """
     path = pathlib.Path(path)
     lines = (json.dumps(dataclasses.asdict(one), ensure_ascii=False) + "\n" for one in exchanges)
-    save_tensors(path / MEMORIES, {"memories": np.asarray(memories, "float16")}, run_id, {"exchanges": len(exchanges)})
+    tensors = {"columns": embeddings.columns, "vectors": embeddings.vectors}
+    save_tensors(path / EMBEDDINGS, tensors, run_id, {"exchanges": len(exchanges)})
     write_atomically(path / EXCHANGES, "".join(lines).encode("utf-8"))
 
 

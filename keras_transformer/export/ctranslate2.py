@@ -13,8 +13,10 @@ import shutil
 import numpy as np
 from keras import ops
 
+from keras_transformer.chatbot import Chatbot
 from keras_transformer.decoding.rules import IMPOSSIBLE, PAD_ID
 from keras_transformer.errors import InputError
+from keras_transformer.export.beside import RETRIEVER, write_retrieval
 from keras_transformer.layers.normalization import EPSILON
 from keras_transformer.layers.position import positional_encoding
 from keras_transformer.models.transformer import parts_of
@@ -27,6 +29,9 @@ LENGTH_MULTIPLE = 16  # On some GPUs questions are filled up to a multiple of it
 
 def write(run, model, folder, quantization="float32", fallback=None):
     """Writes a run for CTranslate2.
+
+    It answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or was
+    taught something, the datastore is part of the folder, with the corrections made so far.
 
     Args:
         run: The `Run`.
@@ -57,6 +62,8 @@ def write(run, model, folder, quantization="float32", fallback=None):
         round_to_bfloat16(spec)
     spec.optimize(quantization)
     spec.save(str(folder))
+    if fallback is None:
+        write_retrieval(Chatbot.of_run(run, model), folder)
 
 
 def reopen(folder, judged=True):
@@ -64,7 +71,7 @@ def reopen(folder, judged=True):
 
     With `judged` unset, the answers are those that it would give without a fallback.
     """
-    bot = import_answer().Bot(folder)
+    bot = import_answer().Bot(folder, RETRIEVER)
     return bot.answers if judged else bot.candidates
 
 

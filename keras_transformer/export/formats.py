@@ -43,12 +43,12 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
     with new_folder(path) as folder:
         module.write(run, model, folder, **options)
         candidates = module.reopen(folder, judged=False) if fallback else module.reopen(folder)
-        checked = check(run, model, candidates, options, kind)
+        checked = check(run, model, candidates, options)
         if fallback:
             check_fallback(fallback, chatbot_of(run, model), candidates, module.reopen(folder))
         about = about_export(run, folder, kind, in_json(options), checked)
         if kind != RUN:
-            about["answers"] = {"by": way_of(run) if as_run(kind, options) else GENERATE, "run": way_of(run)}
+            about["answers"] = {"by": way_of(run) if as_run(options) else GENERATE, "run": way_of(run)}
         write_about(folder, about)
     return about
 
@@ -92,23 +92,20 @@ def export_run(run_dir, path, **options):
     return export(run_dir, path, "run", **options)
 
 
-def check(run, model, answers, options, kind):
+def check(run, model, answers, options):
     """Compares the answers and scores of a written folder, which `answers` gives, with the run's own."""
     questions = questions_of(run.tokenizer)
     exact = options.get("quantization", EXACT) == EXACT
-    if as_run(kind, options):
+    if as_run(options):
         expected = answers_of(Chatbot.of_run(run, model), questions)
     else:
         expected = [found for [found] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
     return verified(answers(questions), expected, exact)
 
 
-def as_run(kind, options):
-    """Whether a folder answers in its run's own way; to a `Chatbot`, decoding settings and a fallback say otherwise.
-
-    CTranslate2 always generates, as its `Translator` tells nothing of what the encoder makes of a question.
-    """
-    return kind != "ctranslate2" and not decoding_of(options) and options.get("fallback") is None
+def as_run(options):
+    """Whether a folder answers in its run's own way; to a `Chatbot`, decoding settings and a fallback say otherwise."""
+    return not decoding_of(options) and options.get("fallback") is None
 
 
 def chatbot_of(run, model):

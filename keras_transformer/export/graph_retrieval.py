@@ -14,14 +14,13 @@ class GraphRetrieval(tf.Module):
 
     Args:
         bot: The run's `Chatbot`, whose datastore has an exchange to find.
-        weights: The `GraphWeights` of its model.
         text: The `GraphText` of the run.
     """
 
-    def __init__(self, bot, weights, text):
+    def __init__(self, bot, text):
         super().__init__()
         exchanges, numbers, index = bot.datastore.visible()
-        self._text, self._embed = text, weights.bound(bot.model, bot.encode.encoder)
+        self._text = text
         with tf.device(CPU):
             self._ngrams = CharacterNgrams(FEATURES)
             self._keep(**retrieval_arrays(index, numbers))
@@ -29,12 +28,11 @@ class GraphRetrieval(tf.Module):
             self._answers = tf.constant([one.answer for one in exchanges])
             self._least = tf.constant([least_similarity(one, bot.answering) for one in exchanges], tf.float64)
 
-    def _keep(self, columns, idf, starts, questions, weights, mean, memories, memory_weight):
+    def _keep(self, columns, idf, starts, questions, weights, vectors, embedded):
         """Keeps the arrays of `retrieval_arrays`."""
         self._rows = table({int(column): row for row, column in enumerate(columns)}, len(columns))
-        self._idf, self._starts, self._mean = variable(idf), variable(starts), variable(mean)
-        self._questions, self._weights, self._memories = variable(questions), variable(weights), variable(memories)
-        self._memory_weight = float(memory_weight)
+        self._idf, self._starts, self._vectors = variable(idf), variable(starts), variable(vectors)
+        self._questions, self._weights, self._embedded = variable(questions), variable(weights), variable(embedded)
 
     def __call__(self, questions, inputs):
         """The answers of the nearest exchanges.
@@ -47,11 +45,10 @@ class GraphRetrieval(tf.Module):
             A dictionary: "answers", strings (batch,), "" where the run generates; "retrieved", bool (batch,), where it
             does not; and "similarities" of the nearest questions, float32 (batch,), 0 where none is near.
         """
-        memories = self._centred(self._means(inputs))
         with tf.device(CPU):
             texts = self._text.normalize(questions)
             kinds = tf.TensorSpec((), tf.int32), tf.TensorSpec((), tf.float32)
-            nearest, similarities = tf.map_fn(self._nearest, (self._ngrams(texts), memories), fn_output_signature=kinds)
+            nearest, similarities = tf.map_fn(self._nearest, self._ngrams(texts), fn_output_signature=kinds)
             exact = self._exact.lookup(texts)
             similarities = tf.where(exact == NONE, similarities, 1.0)
             nearest = tf.where(tf.reduce_any(inputs != 0, axis=1), tf.where(exact == NONE, nearest, exact), NONE)
@@ -63,38 +60,30 @@ class GraphRetrieval(tf.Module):
                 "similarities": tf.where(found, similarities, 0.0),
             }
 
-    def _means(self, inputs):
-        """The mean memories of ids, int32 (batch, length): float32 (batch, d_model)."""
-        memories = tf.cast(self._embed(inputs), tf.float32)
-        memories = tf.reduce_sum(memories * tf.cast(inputs != 0, tf.float32)[..., None], axis=1)
-        return at_length_one(memories)
-
-    def _centred(self, memories):
-        """Mean memories less what all have in common, at length 1 and rounded as those of the known questions are."""
-        return tf.cast(tf.cast(at_length_one(memories - self._mean), tf.float16), tf.float32)
-
-    def _nearest(self, question):
+    def _nearest(self, ngrams):
         """The nearest known question to one.
 
         Args:
-            question: The columns of its n-grams, int32 (ngrams,), and its centred memory, float32 (d_model,).
+            ngrams: The columns of its n-grams, int32 (ngrams,).
 
         Returns:
-            Its number, `NONE` if no question has a character in common; and its similarity.
+            Its number, `NONE` if no question has an n-gram in common; and its similarity.
         """
-        ngrams, memory = question
         ngrams, _, counts = tf.unique_with_counts(ngrams)
         rows = self._rows.lookup(tf.cast(ngrams, tf.int64))
         weights = at_length_one(tf.cast(counts, tf.float32) * tf.gather(self._idf, rows))
         starts, ends = tf.gather(self._starts, rows), tf.gather(self._starts, rows + 1)
         places = tf.ragged.range(starts, ends).values
         products = tf.repeat(weights, ends - starts) * tf.gather(self._weights, places)
-        known = self._memories.shape[0]
+        known = self._embedded.shape[0]
         cosines = tf.math.unsorted_segment_sum(products, tf.gather(self._questions, places), known)
         candidates = tf.sort(tf.math.top_k(cosines, min(CANDIDATES, known)).indices)  # Of equals the first is found.
-        lexical = tf.gather(cosines, candidates)
-        semantic = tf.linalg.matvec(tf.cast(tf.gather(self._memories, candidates), tf.float32), memory)
-        similarities = (lexical + self._memory_weight * semantic) / (1 + self._memory_weight)
+        similarities = lexical = tf.gather(cosines, candidates)
+        if self._embedded.shape[1]:
+            vectors = tf.cast(tf.gather(self._vectors, rows), tf.float32)
+            embedding = rounded(at_length_one(tf.linalg.matvec(vectors, weights, transpose_a=True)))
+            known = tf.cast(tf.gather(self._embedded, candidates), tf.float32)
+            similarities = (lexical + tf.linalg.matvec(known, embedding)) / 2
         similarities = tf.where(lexical > 0, similarities, -1.0)
         best = tf.argmax(similarities)
         number = tf.where(lexical[best] > 0, candidates[best], NONE)
@@ -104,6 +93,11 @@ class GraphRetrieval(tf.Module):
 def at_length_one(vectors):
     """Vectors, float32 (…, size), at length 1; zeros stay."""
     return vectors / tf.maximum(tf.norm(vectors, axis=-1, keepdims=True), 1e-12)
+
+
+def rounded(vectors):
+    """Vectors as precise as those that are kept of known questions."""
+    return tf.cast(tf.cast(vectors, tf.float16), tf.float32)
 
 
 def variable(values):

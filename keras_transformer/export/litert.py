@@ -18,12 +18,11 @@ from keras import ops
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.decoding.generate import Task, make_program
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import PROGRAM, write_beside, write_retrieval
+from keras_transformer.export.beside import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.stepping import SteppingTransformer
 
 BESIDE = Path(__file__).with_name("litert_files")  # What is the same in every folder.
 MODEL = "model.tflite"
-SEARCH, ENCODE = "serving_default", "encode"  # Its signatures.
 QUANTIZATIONS = ("float32", "int8")
 
 
@@ -35,8 +34,7 @@ def write(run, model, folder, quantization="float32", fallback=None):
     summed log-probability.
 
     The program answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or
-    was taught something, the datastore is part of the folder, with the corrections made so far, and the model has a
-    second signature, "encode": from the same "ids" to "memory", float32 (1, max_length, d_model), the encoder's output.
+    was taught something, the datastore is part of the folder, with the corrections made so far.
 
     Args:
         run: The `Run`.
@@ -55,34 +53,34 @@ def write(run, model, folder, quantization="float32", fallback=None):
     if keras.backend.backend() != "tensorflow":
         raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
     write_beside(run, folder, BESIDE, "LiteRT", fallback)
-    retrieves = fallback is None and write_retrieval(Chatbot.of_run(run, model), folder)
-    (folder / MODEL).write_bytes(converted(run, model, quantization, retrieves))
+    if fallback is None:
+        write_retrieval(Chatbot.of_run(run, model), folder)
+    (folder / MODEL).write_bytes(converted(run, model, quantization))
 
 
 def reopen(folder, judged=True):
-    """The function that the folder's own program is: from questions to pairs of an answer and its score.
+    """A function from questions to pairs of an answer and its score, as the folder's own program gives them.
 
-    The score of a retrieved answer is None. With `judged` unset, the answers are those that it would give without a
-    fallback.
+    That program is not run, but the package's copy of it: a folder may come from anywhere. The score of a retrieved
+    answer is None. With `judged` unset, the answers are those that it would give without a fallback.
     """
-    answerer = runpy.run_path(str(Path(folder) / PROGRAM))["Answerer"]
+    answerer = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"]
     with warnings.catch_warnings():
         # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
         warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
-        made = answerer(Path(folder))
+        made = answerer(Path(folder), RETRIEVER)
     return made.answers if judged else made.candidates
 
 
-def converted(run, model, quantization, retrieves=False):
-    """The model as the bytes of a LiteRT file; if the run `retrieves`, with the signature "encode"."""
+def converted(run, model, quantization):
+    """The model as the bytes of a LiteRT file."""
     holder = tf.Module()
     holder.weights = [variable.value for variable in model.weights]  # Found here, they become constants.
     ids = tf.TensorSpec((1, run.config.max_length), tf.int32, "ids")
-    functions = {SEARCH: greedy_search(run, model), **({ENCODE: encoder(run, model)} if retrieves else {})}
-    signatures = {name: tf.function(function, [ids], autograph=False) for name, function in functions.items()}
+    search = tf.function(greedy_search(run, model), [ids], autograph=False)
     with tempfile.TemporaryDirectory() as folder:
-        tf.saved_model.save(holder, folder, signatures)
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(signatures))
+        tf.saved_model.save(holder, folder, search)
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder)
         if quantization == "int8":
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         return converter.convert()
@@ -99,12 +97,6 @@ def greedy_search(run, model):
         return {"ids": found, "scores": scores}
 
     return search
-
-
-def encoder(run, model):
-    """The function from a question's ids (1, length) to the encoder's output, its "memory"."""
-    made, rows = SteppingTransformer(model), run.config.max_length - 1
-    return lambda ids: {"memory": made.start(ids, rows, memory=True)["memory"]}
 
 
 def stepping(model, tied):

@@ -18,14 +18,13 @@ import tensorflow as tf
 
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import PROGRAM, write_beside, write_retrieval
+from keras_transformer.export.beside import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.stepping import SteppingTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
 BESIDE = Path(__file__).with_name("onnx_files")  # What is the same in every folder.
 NEXT = "next."  # Starts the name of a tensor that takes the place of another in the next step.
-MEMORY = "memory"  # The tensor by which questions are compared.
 ROWS = 2  # The axis of a cache (batch, heads, rows, depth) along which it is written.
 
 
@@ -54,21 +53,22 @@ def write(run, model, folder, quantization="float32", fallback=None):
     for package in ("tf2onnx", "onnxruntime"):
         imported(package)  # Before the work is done.
     write_beside(run, folder, BESIDE, "ONNX", fallback)
-    retrieves = fallback is None and write_retrieval(Chatbot.of_run(run, model), folder)
-    for name, function in zip((ENCODER, DECODER), functions(SteppingTransformer(model), run.config, retrieves)):
+    if fallback is None:
+        write_retrieval(Chatbot.of_run(run, model), folder)
+    for name, function in zip((ENCODER, DECODER), functions(SteppingTransformer(model), run.config)):
         (folder / name).write_bytes(converted(function))
         if quantization == "int8":
             round_matrices(folder / name)
 
 
 def reopen(folder, judged=True):
-    """The function that the folder's own program is: from questions to pairs of an answer and its score.
+    """A function from questions to pairs of an answer and its score, as the folder's own program gives them.
 
-    The score of a retrieved answer is None. With `judged` unset, the answers are those that it would give without a
-    fallback.
+    That program is not run, but the package's copy of it: a folder may come from anywhere. The score of a retrieved
+    answer is None. With `judged` unset, the answers are those that it would give without a fallback.
     """
     imported("onnxruntime")
-    made = runpy.run_path(str(folder / PROGRAM))["Answerer"](folder)
+    made = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"](folder, RETRIEVER)
     return made.answers if judged else made.candidates
 
 
@@ -81,17 +81,16 @@ def imported(name):
         raise InputError(f"{what}: pip install 'keras-transformer[onnx]'") from error
 
 
-def functions(stepping, config, retrieves=False):
+def functions(stepping, config):
     """What becomes the two models: TensorFlow functions for any number of questions, of any length.
 
     Args:
         stepping: The `SteppingTransformer`.
         config: The run's `Config`.
-        retrieves: Whether the encoder's output comes out too, as "memory".
     """
 
     def encode(ids):
-        return named(stepping.start(ids, config.max_length - 1, memory=retrieves))
+        return named(stepping.start(ids, config.max_length - 1))
 
     def decode(ids, index, tensors):
         logits, cache = stepping.step(ids, index, nested(tensors, config.num_layers))
@@ -100,7 +99,7 @@ def functions(stepping, config, retrieves=False):
 
     encode = tf.function(encode, [tf.TensorSpec((None, None), tf.int32, "ids")], autograph=False)
     tensors = encode.get_concrete_function().structured_outputs
-    tensors = {name: tf.TensorSpec(x.shape, x.dtype, name) for name, x in tensors.items() if name != MEMORY}
+    tensors = {name: tf.TensorSpec(x.shape, x.dtype, name) for name, x in tensors.items()}
     ids, index = tf.TensorSpec((None,), tf.int32, "ids"), tf.TensorSpec((), tf.int32, "index")
     return encode, tf.function(decode, [ids, index, tensors], autograph=False)
 

@@ -33,22 +33,26 @@ def retrieval_arrays(index, numbers):
         - "starts": where the questions of each of these begin in the next two arrays, and end, int32 (ngrams + 2,).
         - "questions" and "weights": the numbers of the questions that have an n-gram, int32 (places,), and its share
           in their TF-IDF vectors, float32 (places,).
-        - "mean": what all mean memories have in common, float32 (d_model,).
-        - "memories": the mean memories of the questions less that, at length 1, float16 (questions, d_model).
-        - "memory_weight": what their cosine weighs beside that of n-grams, float32, no axis.
+        - "vectors": those that the n-grams of "columns" add to an embedding, and zeros for any other, float16
+          (ngrams + 1, dimensions).
+        - "embedded": the embeddings of the questions at length 1, float16 (questions, dimensions); without dimensions
+          if n-grams alone are compared.
     """
     by_ngram = index.by_ngram[:, numbers]
-    counts, unseen = np.diff(by_ngram.indptr), index.idf.max()
-    columns = np.flatnonzero((counts > 0) | (index.idf < unseen))
+    idf = index.vectorizer.idf
+    counts, unseen = np.diff(by_ngram.indptr), idf.max()
+    columns = np.flatnonzero((counts > 0) | (idf < unseen))
+    vectors = np.zeros((len(columns) + 1, index.embedded.shape[1]), "float16")
+    if index.embeddings:
+        vectors[np.searchsorted(columns, index.embeddings.columns)] = index.embeddings.vectors
     return {
         "columns": columns.astype("int32"),
-        "idf": np.asarray([*index.idf[columns], unseen], "float32"),
+        "idf": np.asarray([*idf[columns], unseen], "float32"),
         "starts": np.cumsum([0, *counts[columns], 0]).astype("int32"),
         "questions": by_ngram.indices.astype("int32"),
         "weights": by_ngram.data.astype("float32"),
-        "mean": index.mean,
-        "memories": index.memories[numbers],
-        "memory_weight": np.float32(index.memory_weight),
+        "vectors": vectors,
+        "embedded": index.embedded[numbers],
     }
 
 

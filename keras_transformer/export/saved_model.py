@@ -73,7 +73,7 @@ def write(
     one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
     text = GraphText(run, TOKENIZERS[tokenizer_ops])
     bot = Chatbot.of_run(run, model) if by_default else None
-    retrieval = GraphRetrieval(bot, weights, text) if bot and may_retrieve(bot) else None
+    retrieval = GraphRetrieval(bot, text) if bot and may_retrieve(bot) else None
     served = Served(text, one, several, fallback, retrieval)
     tf.saved_model.save(served, str(folder), signatures=served.signatures())
 

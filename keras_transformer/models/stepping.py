@@ -20,7 +20,7 @@ class SteppingTransformer:
     def __init__(self, model):
         self.parts = parts_of(model)
 
-    def start(self, inputs, rows, copies=1, attention=False, memory=False):
+    def start(self, inputs, rows, copies=1, attention=False):
         """Encodes the questions.
 
         Args:
@@ -28,20 +28,16 @@ class SteppingTransformer:
             rows: Steps that will be made at most.
             copies: Answers to each question that grow side by side; those of a question stand next to each other.
             attention: Whether the attention weights are kept.
-            memory: Whether the encoder's output is kept.
 
         Returns:
             A dictionary of tensors to hand to `step`, each with batch · copies rows. With `attention`, its "attention"
             holds "encoder" (batch, layers, heads, length, length), "decoder" (batch, layers, heads, rows, rows) and
-            "cross" (batch, layers, heads, rows, length), in which each step fills in its row. With `memory`, its
-            "memory" is the encoder's output (batch, length, d_model), which no step needs.
+            "cross" (batch, layers, heads, rows, length), in which each step fills in its row.
         """
         padding_mask = create_padding_mask(inputs)
         embedded = self.parts.embed_source(inputs)
         encoded, seen = self.parts.encoder(embedded, padding_mask, cache=[], training=False)
         cache = {"padding_mask": padding_mask, "layers": self.parts.decoder.start_cache(encoded, rows)}
-        if memory:
-            cache["memory"] = encoded
         if attention:
             cache["attention"] = start_attention(ops.stack([layer["weights"] for layer in seen], axis=1), rows)
         return cache if copies == 1 else keras.tree.map_structure(lambda x: ops.repeat(x, copies, axis=0), cache)

@@ -164,8 +164,6 @@ class ServedRun(Served):
                     return
                 questions = np.full((rows, width), self.bot.tokenizer.end_id)
                 generate(self.bot.model, questions, **self.bot.settings())
-                if self.bot.datastore is not None:
-                    self.bot.encode.means(questions.tolist())
 
 
 class ServedExport(Served):

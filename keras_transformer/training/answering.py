@@ -7,7 +7,8 @@ import pandas
 from sacrebleu.metrics import CHRF
 
 from keras_transformer.chat.answering import GENERATE, HYBRID, RETRIEVE, Answering
-from keras_transformer.chat.datastore import Datastore, Exchange, save_datastore
+from keras_transformer.chat.datastore import Exchange, questions_and_answers, save_datastore
+from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.chatbot import Chatbot
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.split import canonical
@@ -34,9 +35,8 @@ def prepare_answers(run, corpus):
     if len(exchanges) > MOST_EXCHANGES:
         Answering().save(run.path)
         return f"More than {MOST_EXCHANGES:,} exchanges: answers are generated, without a datastore."
+    save_datastore(run.path, run.id, exchanges, learn_embeddings(*questions_and_answers(exchanges), run.config.seed))
     bot = Chatbot.load(run.path)
-    save_datastore(run.path, run.id, exchanges, bot.encode([exchange.question for exchange in exchanges]))
-    bot.datastore = Datastore(run.path, run.id, bot.encode)
     answering = choose_answering(bot, asked_of(validation, run.config))
     answering.save(run.path)
     return in_words(answering)

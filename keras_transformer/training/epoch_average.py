@@ -57,7 +57,7 @@ def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
     if keep:
         run.save_weights(weights, average)
         if Datastore.exists(run.path):
-            print(prepare_answers(run, corpus))  # Its memories are those of the weights before.
+            print(prepare_answers(run, corpus))  # Other weights may generate better answers.
     return {**average, "best": best_row(load_checkpoint(run)[2], run.config.monitor)}
 
 

@@ -6,7 +6,6 @@ import shutil
 
 import pytest
 
-from keras_transformer import export_ctranslate2
 from keras_transformer.apps.cli import main
 from keras_transformer.apps.info import about_folder, in_lines
 from keras_transformer.chat.answering import Answering
@@ -101,12 +100,11 @@ def test_info_and_exports_say_how_the_run_answers(run, call, tmp_path):
     }  # fmt: skip
     line = f"answers   by retrieve (chrF: generate 10.0, retrieve 20.6); {count} exchanges, 1 taught, 1 forgotten"
     assert line in in_lines(about).splitlines()
-    export_ctranslate2(run, tmp_path / "ctranslate2")
-    assert "answers   by generating only; the run itself answers by retrieve" in in_lines(
-        about_folder(tmp_path / "ctranslate2")
-    )
-    out = call("export", run, tmp_path / "again", "--format", "ctranslate2")[1]
+    out = call("export", run, tmp_path / "greedy", "--max-length", 5)[1]
     assert out.endswith("; answers by generating only; the run itself answers by retrieve\n")
+    assert "answers   by generating only; the run itself answers by retrieve" in in_lines(
+        about_folder(tmp_path / "greedy")
+    )
     out = call("export", run, tmp_path / "onnx", "--format", "onnx")[1]
     assert out.endswith("; answers by retrieve, as the run does\n")
     assert "answers   by retrieve, as the run does" in in_lines(about_folder(tmp_path / "onnx"))

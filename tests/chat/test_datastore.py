@@ -5,9 +5,20 @@ import sys
 import numpy as np
 import pytest
 
-from keras_transformer.chat.datastore import CORRECTIONS, EXCHANGES, Datastore, Exchange, Match, save_datastore
+from keras_transformer.chat.datastore import (
+    CORRECTIONS,
+    EMBEDDINGS,
+    EXCHANGES,
+    Datastore,
+    Exchange,
+    Match,
+    questions_and_answers,
+    save_datastore,
+)
+from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.errors import InputError, RunLocked
 from keras_transformer.lock import locked
+from keras_transformer.storage import save_tensors
 
 EXCHANGES_KEPT = [
     Exchange("배고파", "밥 먹어요.", "말뭉치.csv", 2),
@@ -17,19 +28,20 @@ EXCHANGES_KEPT = [
 ]
 
 
-def embed(questions):
-    return np.zeros((len(questions), 2), "float32")
+@pytest.fixture(scope="module")
+def embeddings():
+    return learn_embeddings(*questions_and_answers(EXCHANGES_KEPT))
 
 
 @pytest.fixture
-def folder(tmp_path):
-    save_datastore(tmp_path, "a run", EXCHANGES_KEPT, embed(EXCHANGES_KEPT))
+def folder(tmp_path, embeddings):
+    save_datastore(tmp_path, "a run", EXCHANGES_KEPT, embeddings)
     return tmp_path
 
 
 @pytest.fixture
 def datastore(folder):
-    return Datastore(folder, "a run", embed)
+    return Datastore(folder, "a run")
 
 
 def answers(datastore, *questions):
@@ -113,7 +125,7 @@ def test_blank_and_broken_texts_are_not_taught(folder, datastore, texts):
 
 
 def test_another_one_that_is_open_knows_it_at_the_next_question(folder, datastore):
-    other = Datastore(folder, "a run", embed)
+    other = Datastore(folder, "a run")
     assert answers(other, "배고파") == ["밥 먹어요."]
     datastore.teach("배고파", "빵은요?")
     assert answers(other, "배고파") == ["빵은요?"]
@@ -121,7 +133,7 @@ def test_another_one_that_is_open_knows_it_at_the_next_question(folder, datastor
     assert answers(datastore, "배고파", "잘 자") == ["빵은요?", "잘 자요!"]
     other.forget("배고파")
     assert answers(datastore, "배고파") == ["밥 먹어요."]
-    assert answers(Datastore(folder, "a run", embed), "잘 자") == ["잘 자요!"]
+    assert answers(Datastore(folder, "a run"), "잘 자") == ["잘 자요!"]
 
 
 def test_corrections_written_by_hand_are_read_to_the_last_line(folder, datastore):
@@ -130,9 +142,9 @@ def test_corrections_written_by_hand_are_read_to_the_last_line(folder, datastore
 
 
 TEACH = """
-import sys, numpy as np
+import sys
 from keras_transformer.chat.datastore import Datastore
-datastore = Datastore(sys.argv[1], "a run", lambda questions: np.zeros((len(questions), 2)))
+datastore = Datastore(sys.argv[1], "a run")
 for number in range(20):
     datastore.teach(f"{sys.argv[2]} {number}", "taught")
 """
@@ -166,16 +178,21 @@ def test_nothing_is_taught_while_the_run_is_trained(folder, datastore, monkeypat
 def test_a_damaged_datastore_is_named(folder, text, message):
     (folder / EXCHANGES).write_text(text + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=message) as error:
-        Datastore(folder, "a run", embed)
+        Datastore(folder, "a run")
     assert str(error.value).startswith(str(folder / EXCHANGES))
 
 
 def test_files_of_another_run_and_damaged_corrections_are_refused(folder):
     with pytest.raises(InputError, match="belongs to another run"):
-        Datastore(folder, "another run", embed)
+        Datastore(folder, "another run")
     (folder / CORRECTIONS).write_bytes(json.dumps({"question": "a", "forgot": True}).encode())
     with pytest.raises(InputError, match=r"corrections\.jsonl: damaged: row 1"):
-        Datastore(folder, "a run", embed)
+        Datastore(folder, "a run")
     (folder / CORRECTIONS).write_bytes("배고파".encode("cp949"))
     with pytest.raises(InputError, match=r"corrections\.jsonl: damaged: 'utf-8'"):
-        Datastore(folder, "a run", embed)
+        Datastore(folder, "a run")
+
+
+def test_a_datastore_of_the_first_versions_has_no_embeddings_and_compares_ngrams(folder):
+    save_tensors(folder / EMBEDDINGS, {"memories": np.zeros((4, 2), "float16")}, "a run", {"exchanges": 4})
+    assert answers(Datastore(folder, "a run"), "배고파", "hello?") == ["밥 먹어요.", "Hi there!"]

@@ -79,14 +79,15 @@ def tokenizer(exchanges):
 def make_bot(exchanges, tokenizer, tmp_path):
     """A function that makes a chatbot with a datastore of some exchanges; its model is not trained."""
     from keras_transformer import Chatbot, transformer
-    from keras_transformer.chat.datastore import Datastore, save_datastore
+    from keras_transformer.chat.datastore import Datastore, questions_and_answers, save_datastore
+    from keras_transformer.chat.question_embeddings import learn_embeddings
 
     model = transformer(tokenizer.vocab_size, num_layers=1, dff=16, d_model=8, num_heads=2, dropout=0.1)
 
     def make(answering, exchanges=exchanges):
         bot = Chatbot(model, tokenizer, 24)
-        save_datastore(tmp_path, "a run", exchanges, bot.encode([one.question for one in exchanges]))
-        bot.datastore, bot.answering = Datastore(tmp_path, "a run", bot.encode), answering
+        save_datastore(tmp_path, "a run", exchanges, learn_embeddings(*questions_and_answers(exchanges)))
+        bot.datastore, bot.answering = Datastore(tmp_path, "a run"), answering
         return bot
 
     return make

@@ -9,7 +9,6 @@ from keras_transformer.chat.answering import Answering
 from keras_transformer.chat.datastore import Exchange
 from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_text import GraphText
-from keras_transformer.export.graph_weights import GraphWeights
 from keras_transformer.export.retrieval_index import may_retrieve
 from keras_transformer.export.saved_model import Served
 from keras_transformer.text.core_ops import CoreTokenizer
@@ -27,7 +26,7 @@ def graph_of(text):
     """A function that makes the graph of a chatbot: from questions to answers, if retrieved, and similarities."""
 
     def make(bot):
-        retrieval = GraphRetrieval(bot, GraphWeights(bot.model, "float32"), text)
+        retrieval = GraphRetrieval(bot, text)
         function = tf.function(
             lambda questions: retrieval(questions, text.encode(questions)),
             [tf.TensorSpec((None,), tf.string)],
@@ -107,7 +106,7 @@ def test_without_anything_to_find_it_generates(make_bot, exchanges):
     assert not may_retrieve(Chatbot(bot.model, bot.tokenizer, 24))
 
 
-def test_more_questions_than_are_compared_by_memories(make_bot, graph_of, exchanges):
+def test_more_questions_than_are_compared_by_embeddings(make_bot, graph_of, exchanges):
     random = np.random.default_rng(0)
     words = [one.question for one in exchanges]
     exchanges = [Exchange(" ".join(random.choice(words, 3)), str(number)) for number in range(500)]

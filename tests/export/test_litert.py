@@ -137,9 +137,8 @@ def test_no_weights_are_stored_twice(tied, tmp_path):
     run = Run.create(tmp_path / "run", config, Tokenizer.train(LETTERS, CONFIG.vocab_size), {"name": "none"})
     model = run.build_model()
     table, weights = (4 * size for size in (run.tokenizer.vocab_size * config.d_model, model.count_params()))
-    for retrieves in (False, True):
-        size = len(litert.converted(run, model, "float32", retrieves))
-        assert weights < size < weights + table / 2
+    size = len(litert.converted(run, model, "float32"))
+    assert weights < size < weights + table / 2
 
 
 def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
@@ -156,14 +155,12 @@ def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
     assert found == [("반가워요!", None), ("", 0.0), ("Howdy!", None)]
 
 
-def test_its_readme_names_all_tensors(small_export, hybrid_export):
+def test_its_readme_names_all_tensors(hybrid_export):
     program = answerer(hybrid_export)
-    assert set(program.model.get_input_details()) == set(program.encoder.get_input_details()) == {"ids"}
+    assert set(program.model.get_input_details()) == {"ids"}
     assert set(program.model.get_output_details()) == {"ids", "scores"}
-    assert program.encoder.get_output_details()["memory"]["shape"].tolist() == [1, 24, 32]
-    assert answerer(small_export).encoder is None
     readme = (hybrid_export / "README.md").read_text("utf-8")
-    assert all(readme.count(f"`{name}`") >= 2 for name in ("serving_default", "ids", "scores", "encode", "memory"))
+    assert all(readme.count(f"`{name}`") >= 2 for name in ("serving_default", "ids", "scores"))
 
 
 def test_the_folder_holds_what_its_readme_names_and_nothing_else(small_run, small_export, hybrid_export):

@@ -10,7 +10,8 @@ import pytest
 
 from keras_transformer import Chatbot, Config, InputError, Run, Tokenizer, export_onnx
 from keras_transformer.chat.answering import Answering
-from keras_transformer.chat.datastore import save_datastore
+from keras_transformer.chat.datastore import questions_and_answers, save_datastore
+from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.export import litert, onnx
 from keras_transformer.export.asked import Exported
 
@@ -95,8 +96,7 @@ def test_so_is_one_of_several_turns(tmp_path, exchanges):
     tokenizer = Tokenizer.train(TEXTS, CONFIG.vocab_size, jamo=True, separator=True)
     run, model = made_up(tmp_path / "run", CONFIG.replace(jamo=True), tokenizer)
     run.save_weights({weight.path: weight for weight in model.weights}, {"epoch": 1})
-    memories = Chatbot.of_run(run, model).encode([one.question for one in exchanges])
-    save_datastore(run.path, run.id, exchanges, memories)
+    save_datastore(run.path, run.id, exchanges, learn_embeddings(*questions_and_answers(exchanges)))
     Answering("hybrid", 0.4).save(run.path)
     export_onnx(run.path, tmp_path / "out")
     asked = [*QUESTIONS, "hello\n배고파", "배고파\n오늘 날씨 어때"]
@@ -126,11 +126,10 @@ def test_more_questions_than_a_batch_come_back_in_order(small_export, bot):
     assert onnx.reopen(small_export)([]) == []
 
 
-@pytest.mark.parametrize("export", ["small_export", "hybrid_export"])
-def test_no_weights_are_stored_twice(export, bot, request):
+def test_no_weights_are_stored_twice(small_export, bot):
     from onnx import load
 
-    models = [load(request.getfixturevalue(export) / name) for name in (onnx.ENCODER, onnx.DECODER)]
+    models = [load(small_export / name) for name in (onnx.ENCODER, onnx.DECODER)]
     sizes = [np.prod(x.dims) for model in models for x in model.graph.initializer]
     assert bot.model.count_params() <= sum(sizes) < 1.01 * bot.model.count_params()
 
@@ -161,17 +160,12 @@ def test_the_folder_holds_what_its_readme_names_and_nothing_else(small_export, h
     assert json.loads((small_export / "settings.json").read_text("utf-8")) == {"max_length": 24, "turns": 1}
 
 
-def test_its_readme_names_all_tensors(small_export, hybrid_export):
+def test_its_readme_names_all_tensors(small_export):
     from onnxruntime import InferenceSession
 
-    outputs = [
-        {tensor.name for tensor in InferenceSession(folder / onnx.ENCODER).get_outputs()}
-        for folder in (small_export, hybrid_export)
-    ]
-    assert outputs[1] - outputs[0] == {"memory"}
     readme = (small_export / "README.md").read_text("utf-8").replace("`….value`", "`layers.N.self_attention.value`")
     for model in (onnx.ENCODER, onnx.DECODER):
-        session = InferenceSession(hybrid_export / model)
+        session = InferenceSession(small_export / model)
         for tensor in (*session.get_inputs(), *session.get_outputs()):
             name = tensor.name.replace(".0.", ".N.").replace("value", "key")
             assert readme.count(f"`{name}`") >= 2, name

@@ -32,15 +32,9 @@ def ask_files(tmp_path):
     def ask(bot, questions):
         assert write_retrieval(bot, tmp_path)
         retriever = PROGRAM["Retriever"](tmp_path)
-        return [retriever.answer(question, memory_of(bot, question)) for question in questions]
+        return [retriever.answer(question) for question in questions]
 
     return ask
-
-
-def memory_of(bot, question):
-    """What the encoder makes of a question."""
-    [ids] = bot.ids_of([question])
-    return np.array(bot.encode.encoder(np.array([ids], "int32")))[0] if ids else np.zeros((0, 8), "float32")
 
 
 def assert_as_the_run(found, bot, questions):
@@ -96,7 +90,7 @@ def test_without_a_datastore_nothing_is_written(make_bot, tmp_path):
     assert not write_retrieval(Chatbot(bot.model, bot.tokenizer, 24), tmp_path / "nothing")
 
 
-def test_more_questions_than_are_compared_by_memories(make_bot, ask_files, exchanges):
+def test_more_questions_than_are_compared_by_embeddings(make_bot, ask_files, exchanges):
     random = np.random.default_rng(0)
     words = [one.question for one in exchanges]
     bot = make_bot(Answering("retrieve"), [Exchange(" ".join(random.choice(words, 3)), str(i)) for i in range(500)])

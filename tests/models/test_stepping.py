@@ -63,15 +63,6 @@ def test_the_cache_keeps_its_structure_from_step_to_step(model):
     assert before == after
 
 
-def test_the_encoders_output_is_kept_if_wanted(model):
-    stepping = SteppingTransformer(model)
-    start = stepping.start(SOURCE, rows=6, memory=True)
-    encoder = keras.Model(model.get_layer("inputs").output, model.get_layer("encoder").output)
-    memory, encoded = ops.convert_to_numpy(start.pop("memory")), ops.convert_to_numpy(encoder(SOURCE))
-    np.testing.assert_allclose(memory, encoded, atol=1e-6)
-    keras.tree.assert_same_structure(start, stepping.start(SOURCE, rows=6))
-
-
 def test_a_step_leaves_the_cache_it_was_given(model):
     stepping = SteppingTransformer(model)
     _, cache = stepping.step(TARGET[:, 0], 0, stepping.start(SOURCE, rows=6))

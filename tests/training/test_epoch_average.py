@@ -76,14 +76,11 @@ def test_another_corpus_is_refused(trained):
         average_epochs(PAIRS[1:], trained, last=2)
 
 
-def test_an_average_that_is_kept_has_memories_of_its_own_and_what_was_taught(trained):
+def test_an_average_that_is_kept_has_a_datastore_and_what_was_taught(trained):
     run_dir = shutil.copytree(trained, trained.parent / "remembering")
     Chatbot.load(run_dir).datastore.teach("질문 1", "가르친 대답")
-    before = weights(run_dir, "datastore.safetensors")[0]["memories"]
+    (run_dir / "datastore.safetensors").unlink()
     average_epochs(PAIRS[:], run_dir, last=3, keep=True)
     bot = Chatbot.load(run_dir)
-    after = weights(run_dir, "datastore.safetensors")[0]["memories"]
-    assert not np.array_equal(before, after)
-    exchanges = read_exchanges(run_dir / "datastore.jsonl")
-    np.testing.assert_allclose(bot.encode([one.question for one in exchanges]), after, atol=2e-3)
+    assert len(bot.datastore) == len(read_exchanges(run_dir / "datastore.jsonl"))
     assert bot.reply("질문 1") == "가르친 대답"

@@ -1,13 +1,14 @@
-"""Generates answers with the CTranslate2 model beside this file, as the run that it was exported from does.
+"""Answers with the CTranslate2 model beside this file, as the run that it was exported from does.
 
     python answer.py < questions.txt        # a question a line in, an answer a line out
 
-It needs `pip install ctranslate2 sentencepiece` and nothing else; beside a tokenizer.subwords, tensorflow-datasets and
-tensorflow, which read such files.
+It needs `pip install ctranslate2 sentencepiece numpy` and nothing else; beside a tokenizer.subwords,
+tensorflow-datasets and tensorflow, which read such files.
 """
 
 import json
 import pathlib
+import runpy
 import sys
 import unicodedata
 
@@ -22,9 +23,10 @@ class Bot:
 
     Args:
         folder: The folder.
+        program: The file of `Retriever`; None for the folder's own retrieval.py.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=None):
         folder = pathlib.Path(folder)
         settings = json.loads((folder / "config.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
@@ -32,6 +34,7 @@ class Bot:
         self.tokenizer = load_tokenizer(folder, "tokenizer")
         self.target_tokenizer = load_tokenizer(folder, "target_tokenizer") or self.tokenizer
         self.translator = ctranslate2.Translator(str(folder))
+        self.retriever = load_retriever(folder, program)
 
     def replies(self, questions, **settings):
         """The answers alone that `answers` returns."""
@@ -65,16 +68,29 @@ class Bot:
 
         Returns:
             Pairs of an answer and the summed log-probability of its tokens, in nats, which CTranslate2 divides by their
-            number to the power of `length_penalty`, 0 by default. A blank question has ("", 0.0).
+            number to the power of `length_penalty`, 0 by default. A blank question has ("", 0.0). Without settings, an
+            answer may be that of a known question, which has None for a score.
         """
-        rows = [self.tokens_of(question) for question in questions if question.strip()]
+        found = [self.retrieved(question, settings) if question.strip() else ("", 0.0) for question in questions]
+        rest = [i for i, pair in enumerate(found) if pair is None]
+        for i, pair in zip(rest, self.generated([questions[i] for i in rest], **settings)):
+            found[i] = pair
+        return found
+
+    def retrieved(self, question, settings=()):
+        """The answer of a known question, with None for a score; None where none is near enough, or with settings."""
+        match = None if settings or not self.retriever else self.retriever.answer(question)
+        return match and (match[0], None)
+
+    def generated(self, questions, **settings):
+        """The same pairs for questions that are not blank, all of them generated."""
+        rows = [self.tokens_of(question) for question in questions]
         settings = {"beam_size": 1, "length_penalty": 0, "max_batch_size": BATCH, **settings}
         results = self.translator.translate_batch(
             rows, max_input_length=0, max_decoding_length=self.max_length - 1, min_decoding_length=0,
             return_scores=True, **settings,
         )  # fmt: skip
-        found = ((self.target_tokenizer.decode(result.hypotheses[0]), result.scores[0]) for result in results)
-        return [next(found) if question.strip() else ("", 0.0) for question in questions]
+        return [(self.target_tokenizer.decode(result.hypotheses[0]), result.scores[0]) for result in results]
 
     def tokens_of(self, question):
         """What the encoder reads: start, pieces, end; of a longer question as much as it ever read in training."""
@@ -147,6 +163,12 @@ def load_tokenizer(folder, name):
         if path.is_file():
             return kind(path)
     return None
+
+
+def load_retriever(folder, program=None):
+    """What finds known questions and their answers; None where every answer is generated."""
+    program = program or folder / "retrieval.py"
+    return runpy.run_path(str(program))["Retriever"](folder) if (folder / "retrieval.npz").exists() else None
 
 
 def main():

@@ -32,19 +32,18 @@ class Answerer:
 
     Args:
         folder: Where their files are, a `pathlib.Path`.
+        program: The file of `Retriever`; None for the folder's own retrieval.py.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=None):
         settings = json.loads((folder / "settings.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
         self.fallback = settings.get("fallback")
         self.tokenizer = SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
         own = folder / "target_tokenizer.model"
         self.target_tokenizer = SentencePieceProcessor(model_file=str(own)) if own.exists() else self.tokenizer
-        interpreter = Interpreter(model_path=str(folder / "model.tflite"))
-        self.model = interpreter.get_signature_runner("serving_default")
-        self.retriever = load_retriever(folder)
-        self.encoder = interpreter.get_signature_runner("encode") if self.retriever else None
+        self.model = Interpreter(model_path=str(folder / "model.tflite")).get_signature_runner("serving_default")
+        self.retriever = load_retriever(folder, program)
 
     def answers(self, questions):
         """What is said to many questions, in their order: answers, or the fallback, each with the answer's score."""
@@ -70,13 +69,10 @@ class Answerer:
         """
         if not question.strip():
             return "", 0.0
+        if self.retriever and (match := self.retriever.answer(question)):
+            return match[0], None
         ids = self.ids_of(question)
-        inputs = np.array([ids + [0] * (self.max_length - len(ids))], "int32")
-        if self.retriever:
-            memory = self.encoder(ids=inputs)["memory"][0, : len(ids)]
-            if match := self.retriever.answer(question, memory):
-                return match[0], None
-        found = self.model(ids=inputs)
+        found = self.model(ids=np.array([ids + [0] * (self.max_length - len(ids))], "int32"))
         return self.target_tokenizer.decode(found["ids"][0].tolist()), float(found["scores"][0])
 
     def ids_of(self, question):
@@ -95,10 +91,10 @@ class Answerer:
         return [turn for turn in question.split("\n") if turn.strip()][-self.turns :]
 
 
-def load_retriever(folder):
+def load_retriever(folder, program=None):
     """What finds known questions and their answers; None where every answer is generated."""
-    program = folder / "retrieval.py"
-    return runpy.run_path(str(program))["Retriever"](folder) if program.exists() else None
+    program = program or folder / "retrieval.py"
+    return runpy.run_path(str(program))["Retriever"](folder) if (folder / "retrieval.npz").exists() else None
 
 
 def normalize(text):

@@ -29,9 +29,10 @@ class Answerer:
 
     Args:
         folder: Where their files are, a `pathlib.Path`.
+        program: The file of `Retriever`; None for the folder's own retrieval.py.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=None):
         settings = json.loads((folder / "settings.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
         self.fallback = settings.get("fallback")
@@ -41,7 +42,7 @@ class Answerer:
         options = SessionOptions()
         # Threads that wait would keep the cores to themselves, for several times slower answers where others work too.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self.retriever = load_retriever(folder)
+        self.retriever = load_retriever(folder, program)
         names = "encoder.onnx", "decoder.onnx"
         self.encoder, self.decoder = (InferenceSession(folder / name, options) for name in names)
 
@@ -67,33 +68,20 @@ class Answerer:
             Pairs of an answer and its score: the summed log-probability of its tokens, in nats, or None if it was
             retrieved. A blank question has ("", 0.0).
         """
-        found = [("", 0.0)] * len(questions)
-        rows = {i: self.ids_of(question) for i, question in enumerate(questions) if question.strip()}
+        found = [self.retrieved(question) if question.strip() else ("", 0.0) for question in questions]
+        rows = {i: self.ids_of(questions[i]) for i, pair in enumerate(found) if pair is None}
         order = sorted(rows, key=lambda i: len(rows[i]))
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]
-            pairs = self.answered([questions[i] for i in batch], [rows[i] for i in batch])
-            for i, pair in zip(batch, pairs):
-                found[i] = pair
+            ids, scores = self.search(run(self.encoder, {"ids": padded([rows[i] for i in batch])}))
+            for i, answer, score in zip(batch, self.target_tokenizer.decode(ids.tolist()), scores.tolist()):
+                found[i] = answer, score
         return found
 
-    def answered(self, questions, rows):
-        """The same for questions that are answered side by side, none of them blank; `rows` are their ids."""
-        encoded = run(self.encoder, {"ids": padded(rows)})
-        found = self.retrieved(questions, rows, encoded.pop("memory")) if self.retriever else [None] * len(rows)
-        rest = [i for i, pair in enumerate(found) if pair is None]
-        if not rest:
-            return found
-        ids, scores = self.search({name: x[rest] for name, x in encoded.items()})
-        for i, answer, score in zip(rest, self.target_tokenizer.decode(ids.tolist()), scores.tolist()):
-            found[i] = answer, score
-        return found
-
-    def retrieved(self, questions, rows, memories):
-        """For each question the answer of a known one, with None for a score; None where that is not near enough."""
-        tokens = (memory[: len(row)] for memory, row in zip(memories, rows))
-        found = map(self.retriever.answer, questions, tokens)
-        return [match and (match[0], None) for match in found]
+    def retrieved(self, question):
+        """The answer of a known question, with None for a score; None where none is near enough."""
+        match = self.retriever and self.retriever.answer(question)
+        return match and (match[0], None)
 
     def search(self, cache):
         """Takes the likeliest token at every step.
@@ -136,10 +124,10 @@ class Answerer:
         return [turn for turn in question.split("\n") if turn.strip()][-self.turns :]
 
 
-def load_retriever(folder):
+def load_retriever(folder, program=None):
     """What finds known questions and their answers; None where every answer is generated."""
-    program = folder / "retrieval.py"
-    return runpy.run_path(str(program))["Retriever"](folder) if program.exists() else None
+    program = program or folder / "retrieval.py"
+    return runpy.run_path(str(program))["Retriever"](folder) if (folder / "retrieval.npz").exists() else None
 
 
 def run(model, inputs):

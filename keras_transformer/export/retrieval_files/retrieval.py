@@ -3,17 +3,18 @@
     exchanges.jsonl   known questions and their answers, a line each: their numbers, counted from 0, are those below
     retrieval.npz     what the questions are found by
 
-Two similarities are added: the cosine of TF-IDF vectors of character n-grams, and that of mean memories, the encoder's
-output averaged over the tokens of a question. The arrays of retrieval.npz:
+The similarity is the mean of two cosines: of TF-IDF vectors of character n-grams, and of embeddings, which were learned
+from the known questions and answers. An embedding is the sum of the vectors of a question's n-grams, weighted by their
+TF-IDF, at length 1. The arrays of retrieval.npz:
 
     columns     the n-grams that known questions have, as `column_of` numbers them, int32 (ngrams,), ascending
     idf         the weights of these, and last that of any other n-gram, float32 (ngrams + 1,)
     starts      where the places of each n-gram begin in the next two arrays, and end, int32 (ngrams + 2,)
     questions   the numbers of the questions that have the n-gram, int32 (places,)
     weights     what it weighs in their vectors, float32 (places,)
-    mean        what all mean memories have in common, float32 (d_model,)
-    memories    the mean memories of the questions less that, at length 1, float16 (questions, d_model)
-    memory_weight   what their cosine weighs beside the other, float32, no axis
+    vectors     what each n-gram adds to an embedding, and last any other one, zeros: float16 (ngrams + 1, dimensions)
+    embedded    the embeddings of the known questions, float16 (questions, dimensions); of no dimensions if n-grams
+                alone are compared
 
 Nothing but NumPy is needed, and all of it may be written again in another language.
 """
@@ -30,7 +31,7 @@ LETTERS = range(2, 5)  # Characters of an n-gram of letters: " ta", "cat".
 SYLLABLES = range(1, 3)  # Of one that has a syllable or an ideograph.
 FIRST_SYLLABLE = "\u2e80"  # Alphabets, digits and signs come before it; kana, Chinese characters and Hangul after it.
 FEATURES = 2**18  # Columns that n-grams are counted in.
-CANDIDATES = 200  # Questions nearest by n-grams whose memories are compared.
+CANDIDATES = 200  # Questions nearest by n-grams whose embeddings are compared.
 BITS = 2**32 - 1  # Of an unsigned integer.
 
 
@@ -51,56 +52,59 @@ class Retriever:
             self.rows = {column: row for row, column in enumerate(arrays["columns"].tolist())}
             self.idf, self.starts = arrays["idf"], arrays["starts"]
             self.questions, self.weights = arrays["questions"], arrays["weights"]
-            self.mean, self.memories = arrays["mean"], arrays["memories"]
-            self.memory_weight = float(arrays["memory_weight"])
+            self.vectors, self.embedded = arrays["vectors"], arrays["embedded"]
 
-    def answer(self, question, memory):
+    def answer(self, question):
         """The answer of the nearest known question, where that is near enough to answer.
 
         Args:
             question: A text, not blank.
-            memory: The encoder's output for its tokens, start and end included, float32 (tokens, d_model).
 
         Returns:
             The answer and the similarity, from 0 to 1; None where an answer shall be generated.
         """
-        number, similarity = self.nearest(question, memory)
+        number, similarity = self.nearest(question)
         if number is None:
             return None
         exchange = self.exchanges[number]
         least = exchange["least_similarity"]
         return None if least is None or similarity < least else (exchange["answer"], similarity)
 
-    def nearest(self, question, memory):
-        """The number of the nearest known question, None if none has a character in common, and its similarity."""
+    def nearest(self, question):
+        """The number of the nearest known question, None if none has an n-gram in common, and its similarity."""
         text = normalize(question)
         if text in self.exact:
             return self.exact[text], 1.0
-        cosines = self.cosines(text)
+        rows, weights = self.weighted(text)
+        cosines = self.cosines(rows, weights)
         [known] = cosines.nonzero()
         if not len(known):
             return None, 0.0
         best = np.argsort(-cosines[known], kind="stable")[:CANDIDATES]
         candidates = np.sort(known[best])  # So that of equals the first is found.
-        semantic = self.memories[candidates].astype("float32") @ self.centred(memory)
-        similarities = (cosines[candidates] + self.memory_weight * semantic) / (1 + self.memory_weight)
+        similarities = cosines[candidates]
+        if self.embedded.shape[1]:
+            embedding = self.embedding(rows, weights).astype("float32")
+            similarities = (similarities + self.embedded[candidates].astype("float32") @ embedding) / 2
         best = similarities.argmax()
         return int(candidates[best]), float(similarities[best].clip(0, 1))
 
-    def cosines(self, text):
-        """Those of the TF-IDF vectors of a normalized text and all known questions, float32 (questions,)."""
+    def weighted(self, text):
+        """The rows of a normalized text's n-grams, a list, and their TF-IDF weights at length 1, float32 (ngrams,)."""
         counts = collections.Counter(map(column_of, character_ngrams(text)))
         rows = [self.rows.get(column, len(self.rows)) for column in counts]
-        weights = at_length_one(np.fromiter(counts.values(), "float32") * self.idf[rows])
-        cosines = np.zeros(len(self.memories), "float32")
+        return rows, at_length_one(np.fromiter(counts.values(), "float32") * self.idf[rows])
+
+    def cosines(self, rows, weights):
+        """Those of the TF-IDF vectors of a text and of all known questions, float32 (questions,)."""
+        cosines = np.zeros(len(self.embedded), "float32")
         for weight, start, end in zip(weights, self.starts[rows], self.starts[1:][rows]):
             cosines[self.questions[start:end]] += weight * self.weights[start:end]
         return cosines
 
-    def centred(self, memory):
-        """The mean of a memory less what all have in common, rounded as those of the known questions: (d_model,)."""
-        centred = at_length_one(at_length_one(memory.sum(axis=0)) - self.mean)
-        return centred.astype("float16").astype("float32")
+    def embedding(self, rows, weights):
+        """The embedding of a text, as precise as those of the known questions, float16 (dimensions,)."""
+        return at_length_one(weights @ self.vectors[rows].astype("float32")).astype("float16")
 
 
 def at_length_one(vector):

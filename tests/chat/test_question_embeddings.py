@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from keras_transformer.chat import question_embeddings
+from keras_transformer.chat.question_embeddings import (
+    TEMPERATURE,
+    QuestionEmbeddings,
+    contrastive_gradient,
+    learn_embeddings,
+    mates,
+)
+from keras_transformer.chat.question_index import NgramVectorizer
+
+QUESTIONS = ["배고파", "허기져", "졸려", "잠 온다", "심심해", "할 일 없다"]
+ANSWERS = ["밥 먹어요.", "밥 먹어요.", "푹 자요.", "푹 자요.", "놀러 가요.", "놀러 가요."]
+
+
+def embed(questions, embeddings):
+    return embeddings(NgramVectorizer(QUESTIONS, ANSWERS)(questions)).astype("float32")
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return learn_embeddings(QUESTIONS, ANSWERS)
+
+
+def test_questions_with_the_same_answer_are_near_though_they_share_no_character(learned):
+    embedded = embed(QUESTIONS, learned)
+    similarities = embedded @ embedded.T
+    same = np.equal.outer(ANSWERS, ANSWERS)
+    assert similarities[same].min() > 0.5 > similarities[~same].max()
+
+
+def test_an_embedding_has_length_one_and_is_zeros_without_a_known_ngram(learned):
+    np.testing.assert_allclose(np.linalg.norm(embed([*QUESTIONS, "漢字"], learned), axis=1), [1] * 6 + [0], atol=1e-3)
+
+
+def test_the_same_seed_learns_the_same_to_the_bit(learned):
+    np.testing.assert_array_equal(learn_embeddings(QUESTIONS, ANSWERS).vectors, learned.vectors)
+    assert not np.array_equal(learn_embeddings(QUESTIONS, ANSWERS, seed=1).vectors, learned.vectors)
+
+
+def test_one_exchange_is_enough(monkeypatch):
+    monkeypatch.setattr(question_embeddings, "STEPS", 2)
+    assert np.isfinite(learn_embeddings(["?"], [""]).vectors).all()
+
+
+def test_only_the_most_frequent_ngrams_have_vectors(monkeypatch):
+    monkeypatch.setattr(question_embeddings, "STEPS", 1)
+    monkeypatch.setattr(question_embeddings, "MOST_NGRAMS", 1)
+    embeddings = learn_embeddings(["가", "가", "나"], ["", "", ""])
+    assert len(embeddings) == 1
+    np.testing.assert_allclose(
+        np.linalg.norm(embeddings(NgramVectorizer(["가", "가", "나"], [""])(["가", "나"])), axis=1), [1, 0], atol=1e-3
+    )
+
+
+def test_a_mate_has_the_same_answer():
+    groups = np.array([0, 1, 0, 2, 1])
+    rows = np.arange(5).repeat(20)
+    found = mates(rows, groups, np.random.default_rng(0))
+    assert (groups[found] == groups[rows]).all()
+    assert set(found[rows == 0]) == {0, 2}
+
+
+def loss(batch, groups, vectors):
+    """The loss by its definition: InfoNCE both ways, averaged over rows, of question and mate, question and answer."""
+    questions, *others = (
+        np.array((one @ vectors) / np.linalg.norm(one @ vectors, axis=1, keepdims=True)) for one in batch
+    )
+    same = np.equal.outer(groups, groups)
+    total = 0.0
+    for other in others:
+        for logits in (questions @ other.T / TEMPERATURE, other @ questions.T / TEMPERATURE):
+            log_probabilities = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+            total -= np.mean((log_probabilities * same).sum(axis=1) / same.sum(axis=1))
+    return total
+
+
+def test_the_gradient_is_that_of_the_loss():
+    random = np.random.default_rng(0)
+    batch = [sparse.csr_matrix(random.random((4, 6)) * (random.random((4, 6)) < 0.7)) for _ in range(3)]
+    groups, vectors = np.array([0, 1, 0, 2]), random.normal(size=(6, 3))
+    gradient = contrastive_gradient(batch, groups, vectors)
+    for place in np.ndindex(vectors.shape):
+        step = np.zeros_like(vectors)
+        step[place] = 1e-6
+        difference = loss(batch, groups, vectors + step) - loss(batch, groups, vectors - step)
+        assert gradient[place] == pytest.approx(difference / 2e-6, abs=1e-4), place
+
+
+def test_embeddings_are_kept_in_half_precision():
+    assert QuestionEmbeddings([1], [[0.1]]).vectors.dtype == "float16"
