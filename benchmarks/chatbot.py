@@ -25,8 +25,8 @@ from benchmarks.recipe.rewording import one_letter_wrong, other_ending, with_lau
 from benchmarks.results import RESULTS, publish, table
 from keras_transformer import Chatbot, load_pairs
 from keras_transformer.chat.datastore import CORRECTIONS
-from keras_transformer.evaluation import scores
-from keras_transformer.evaluation.intervals import difference
+from keras_transformer.evaluation import text_metrics
+from keras_transformer.evaluation.bootstrap import difference
 from keras_transformer.text.normalize import normalize
 
 KNOWN, JUDGED, FROZEN, CORRECTED = 500, 120, 1000, 50
@@ -123,7 +123,7 @@ def measure(run, exam, known):
 def pooled(found):
     """The `Score` of several seeds' answers together, drawn by question."""
     first = found[0]
-    return scores.Score(sum(score.addends for score in found), first.of, first.signature)
+    return text_metrics.Score(sum(score.addends for score in found), first.of, first.signature)
 
 
 def main(arguments=None):
@@ -141,10 +141,10 @@ def main(arguments=None):
     write_judged(options.runs / f"{options.part}.jsonl", exam, {BASELINE: baseline, **answers[0]})
     rows = [["training, minutes, whole process", *(f"{one / 60:.1f}" for one in seconds)]]
     rows += [[name, *(f"{one[name]:.1%}" for one in figures)] for name in figures[0]]
-    base = scores.chrf(baseline, exam.references)
+    base = text_metrics.chrf(baseline, exam.references)
     lines = [f"chrF on the {options.part} part: {BASELINE} {base.value:.1f}"]
     for name in answers[0]:
-        found = [scores.chrf(one[name], exam.references) for one in answers]
+        found = [text_metrics.chrf(one[name], exam.references) for one in answers]
         gain, (low, high) = difference(pooled(found), pooled([base] * len(found)))
         each = " / ".join(f"{score.value:.1f}" for score in found)
         lines.append(f"{name} {each}; less the nearest question's {gain:+.1f} ({low:+.1f} to {high:+.1f})")

@@ -22,7 +22,7 @@ from benchmarks.corpus import SMALL_TALK
 from benchmarks.results import publish, table
 from keras_transformer import Chatbot, InputError, calibrate, load_pairs, plot_refusals, split_pairs
 from keras_transformer.evaluation.calibrate import different, drawn, numbers
-from keras_transformer.evaluation.foreign import auroc, invented
+from keras_transformer.evaluation.out_of_domain import auroc, invented
 
 NAME = "confidence"
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)

@@ -67,7 +67,7 @@ def row(name, options, rounds, product, peak):
     ]
 
 
-def parts_of(options, whole):
+def components_of(options, whole):
     """What the parts of a step take that can be left out: rows of a table."""
     rows = []
     for name, more in WITHOUT.items():
@@ -123,7 +123,7 @@ def main(arguments=None):
     if PYTORCH in found:
         ratios = [theirs["step"] / ours["step"] for ours, theirs in zip(found[OURS], found[PYTORCH])]
         body.append(f"Tokens a second, ours to PyTorch's, within each round: {median_and_range(ratios, 2)}.")
-    body.append(table(["ours without", "step, ms", "% of the step that it takes"], parts_of(options, whole)))
+    body.append(table(["ours without", "step, ms", "% of the step that it takes"], components_of(options, whole)))
     publish(options.results, NAME, "Training on a GPU", [provenance(NAME, arguments), how, *body])
 
 

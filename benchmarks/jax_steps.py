@@ -27,7 +27,8 @@ import numpy as np
 
 from benchmarks.step_options import FIRST_ID, ROUNDS, STEPS, config_of, make_parser
 from keras_transformer import transformer
-from keras_transformer.training.distributed import (
+from keras_transformer.backend.precision import precision
+from keras_transformer.training.distributed.cluster import (
     count_devices,
     join_cluster,
     process_count,
@@ -37,7 +38,6 @@ from keras_transformer.training.distributed import (
 )
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.optimizer import make_optimizer
-from keras_transformer.training.precision import precision
 
 TRAFFIC = pathlib.Path("/sys/class/net/lo/statistics/tx_bytes")
 EDGE = {"cpu": 1024, "gpu": 8192}  # Rows and columns of the matrices of the product.

@@ -18,7 +18,7 @@ from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.corpus import SMALL_TALK
 from benchmarks.results import publish, table
 from keras_transformer import Run, load_pairs, preset
-from keras_transformer.data.parts import Corpus
+from keras_transformer.data.corpus import Corpus
 from keras_transformer.training import trainer
 from keras_transformer.training.tokenizers import make_tokenizers
 

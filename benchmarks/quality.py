@@ -19,9 +19,9 @@ from benchmarks.corpus import SMALL_TALK, Corpus
 from benchmarks.results import median_and_range, publish, table
 from keras_transformer import Run, loss_function, preset, split_pairs, train
 from keras_transformer.data.buckets import Buckets
-from keras_transformer.data.encoding import encode_pairs
-from keras_transformer.training.averaging import MOMENTUM, AveragedWeights
+from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.training.callbacks import BitsPerCharacter, TokenMeans
+from keras_transformer.training.ema import MOMENTUM, AveragedWeights
 from keras_transformer.training.metrics import Perplexity
 from keras_transformer.training.schedule import make_schedule
 

@@ -15,7 +15,7 @@ from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.corpus import SMALL_TALK, Corpus
 from benchmarks.results import median_and_range, publish, table
 from keras_transformer import PRESETS, preset, train
-from keras_transformer.training.callbacks import Keeper
+from keras_transformer.training.callbacks import RunCheckpoint
 from keras_transformer.training.writer import Writer
 
 NAME = "saving"
@@ -33,7 +33,7 @@ def measure(corpus, config):
         written beside it, and the seconds of the training.
     """
     waited, beside = [], []
-    save_epoch, write = Keeper.on_epoch_end, Writer.write
+    save_epoch, write = RunCheckpoint.on_epoch_end, Writer.write
 
     def timed_epoch_end(self, epoch, logs=None):
         begin = time.perf_counter()
@@ -49,7 +49,7 @@ def measure(corpus, config):
             step()
         beside.append(time.thread_time() - begin)
 
-    end = unittest.mock.patch.object(Keeper, "on_epoch_end", timed_epoch_end)
+    end = unittest.mock.patch.object(RunCheckpoint, "on_epoch_end", timed_epoch_end)
     written = unittest.mock.patch.object(Writer, "write", timed_write)
     with tempfile.TemporaryDirectory() as folder, end, written:
         run = pathlib.Path(folder) / "run"

@@ -62,7 +62,7 @@ def make_evaluation():
     import numpy as np
 
     from keras_transformer.evaluation.evaluate import Evaluation, scores_of
-    from keras_transformer.evaluation.scores import Score, ratio
+    from keras_transformer.evaluation.text_metrics import Score, ratio
 
     def make(asked, answers, bits=None, met=None):
         bits = np.array(bits or [(1, 1)] * len(asked), float)

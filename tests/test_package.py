@@ -48,9 +48,9 @@ for extra, use in (
 def test_importing_the_package_and_asking_what_there_is_load_nothing_heavy(arguments):
     code = f"""
 import sys
-import keras_transformer.apps.cli
+import keras_transformer.cli.main
 try:
-    assert keras_transformer.apps.cli.main({arguments}) == 0
+    assert keras_transformer.cli.main.main({arguments}) == 0
 except SystemExit as end:
     assert end.code == 0
 heavy = {{

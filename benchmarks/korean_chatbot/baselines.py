@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from benchmarks.korean_chatbot.exam import Answers
-from keras_transformer.evaluation import scores
+from keras_transformer.evaluation import text_metrics
 from keras_transformer.text.normalize import normalize
 
 VARIANTS = {
@@ -75,7 +75,7 @@ def choose_variant(validation):
 
 def chrf_of(exam, variant):
     """The chrF of a variant's answers."""
-    return scores.chrf(nearest(exam, variant).texts, exam.references).value
+    return text_metrics.chrf(nearest(exam, variant).texts, exam.references).value
 
 
 def nearest(exam, variant):

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 
-from keras_transformer.evaluation.likelihood import padded
+from keras_transformer.evaluation.perplexity import padded
 from keras_transformer.text.turns import question_ids
 
 BATCH = 256

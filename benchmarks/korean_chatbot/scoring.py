@@ -6,9 +6,9 @@ import statistics
 
 import numpy as np
 
+from keras_transformer.evaluation.bootstrap import intervals
 from keras_transformer.evaluation.evaluate import scores_of
-from keras_transformer.evaluation.intervals import intervals
-from keras_transformer.evaluation.scores import Score, distinct, ratio
+from keras_transformer.evaluation.text_metrics import Score, distinct, ratio
 
 BITS = "bits_per_char"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from benchmarks.korean_chatbot import memory, reranking
 from benchmarks.korean_chatbot.exam import Answers
 from keras_transformer import Beam, Chatbot, Greedy, Sampling
-from keras_transformer.data.encoding import token_ids
-from keras_transformer.evaluation.likelihood import likelihood, losses
+from keras_transformer.data.tokenized import token_ids
+from keras_transformer.evaluation.perplexity import likelihood, losses
 
 NEIGHBOURS = 8  # Training questions that answers are compared with.
 MEMORY = 0.5  # What the memories' cosine counts beside that of the TF-IDF vectors.

@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 from keras_transformer.errors import InputError
-from keras_transformer.storage import write_json
+from keras_transformer.runs.atomic_io import write_json
 
 ANSWERING = "answering.json"
 GENERATE, RETRIEVE, HYBRID = WAYS = ("generate", "retrieve", "hybrid")

@@ -17,8 +17,9 @@ import unicodedata
 from keras_transformer.chat.question_embeddings import QuestionEmbeddings
 from keras_transformer.chat.question_index import QuestionIndex
 from keras_transformer.errors import InputError
-from keras_transformer.lock import locked
-from keras_transformer.storage import load_tensors, save_tensors, write_atomically
+from keras_transformer.runs.atomic_io import write_atomically
+from keras_transformer.runs.lock import locked
+from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 from keras_transformer.text.normalize import normalize
 
 EXCHANGES, EMBEDDINGS, CORRECTIONS = "datastore.jsonl", "datastore.safetensors", "corrections.jsonl"

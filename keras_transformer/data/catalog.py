@@ -14,7 +14,7 @@ import sys
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import InputError
-from keras_transformer.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_to_the_end
 
 BUILDERS = "keras_transformer.data.builders"  # The package that has a package for each corpus.
 BATCH = 1024  # Pairs that are read at a time.

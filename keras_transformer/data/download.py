@@ -11,7 +11,7 @@ import sys
 import time
 
 from keras_transformer.errors import DownloadFailed, InputError
-from keras_transformer.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_to_the_end
 
 TIMEOUT = 30
 """Seconds without a byte after which a server counts as stalled."""

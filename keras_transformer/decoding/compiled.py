@@ -5,7 +5,7 @@ import concurrent.futures
 
 import keras
 
-from keras_transformer.device import cores, find_devices
+from keras_transformer.backend.devices import cores, find_devices
 
 LEAST_ROWS = 32  # With fewer in each share, the weights that each reads for itself outweigh what is gained.
 
@@ -37,7 +37,7 @@ def compiled(function, variables):
 def compiled_by_tensorflow(function):
     """The same on TensorFlow, which would warn of a function that is traced for several shapes.
 
-    Calls at the same time get programs of their own: see `fusion.in_turn`.
+    Calls at the same time get programs of their own: see `fusion.serialize_calls`.
     """
     import tensorflow as tf
 
@@ -57,12 +57,12 @@ def compiled_by_tensorflow(function):
     return run
 
 
-def shares(rows):
+def num_shards(rows):
     """Into how many parts rows are best shared out: one for each core, as far as there is work for them.
 
     Most operations of a step are too small for XLA to part, and would leave all cores but one idle. A GPU takes all
     rows at once; PyTorch parts each operation; JAX has one program, which must not run twice at a time
-    (`fusion.in_turn` says why).
+    (`fusion.serialize_calls` says why).
     """
     if find_devices().gpus or keras.backend.backend() != "tensorflow":
         return 1

@@ -8,13 +8,13 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_transformer.decoding import beam, search
-from keras_transformer.decoding.beam import Beam
-from keras_transformer.decoding.compiled import compiled, shares, side_by_side
-from keras_transformer.decoding.rules import PAD_ID, Rules
-from keras_transformer.decoding.strategies import Forced, Greedy
+from keras_transformer.decoding import beam_search, loop
+from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.compiled import compiled, num_shards, side_by_side
+from keras_transformer.decoding.constraints import PAD_ID, TokenConstraints
+from keras_transformer.decoding.samplers import Forced, Greedy
 from keras_transformer.errors import InputError
-from keras_transformer.models.stepping import SteppingTransformer
+from keras_transformer.models.incremental import IncrementalTransformer
 
 WIDTHS = (12, 24, 48, 96)  # Question lengths that are compiled for; longer ones by multiples of the last.
 
@@ -40,7 +40,7 @@ class Generation:
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class GenerationConfig:
     """What a program is compiled for, besides shapes: the settings of `generate`, described there.
 
     Raises:
@@ -56,12 +56,12 @@ class Task:
     forbidden_ids: tuple = ()
     strategy: object = None
     num_return: int = 1
-    rules: Rules = dataclasses.field(init=False)
+    rules: TokenConstraints = dataclasses.field(init=False)
 
     def __post_init__(self):
         object.__setattr__(self, "strategy", self.strategy or Greedy())
         object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # A list cannot be a key.
-        rules = Rules(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
+        rules = TokenConstraints(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
         object.__setattr__(self, "rules", rules)
         if self.max_length < 1:
             raise InputError(f"max_length must be 1 or more, not {self.max_length}")
@@ -103,7 +103,7 @@ def generate(
     Raises:
         InputError: If the settings cannot be, or not together.
     """
-    task = Task(
+    task = GenerationConfig(
         start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, forbidden_ids,
         strategy, num_return,
     )  # fmt: skip
@@ -131,21 +131,21 @@ def begin(model, inputs, task):
     Args:
         model: A `transformer()`.
         inputs: Token ids (batch, length).
-        task: The `Task`, not of a `Beam`.
+        task: The `GenerationConfig`, not of a `Beam`.
 
     Returns:
         The state as `search.start` describes it, its rows perhaps filled up with empty ones, and a function of a state
         and a number of tokens.
     """
     start, advance = programs(model, make_stepwise_programs, task)
-    rows, drawn = prepared(inputs, task)
-    return start(*to_class(len(rows), rows, drawn)), lambda state, tokens: advance(state, np.int32(tokens))
+    rows, uniforms = prepared(inputs, task)
+    return start(*to_class(len(rows), rows, uniforms)), lambda state, tokens: advance(state, np.int32(tokens))
 
 
 def prepared(inputs, task):
     """The questions, a row for each answer, and what the strategy draws for each of its tokens."""
-    drawn = task.strategy.draw(len(inputs), task.num_return, task.max_length)
-    return np.repeat(inputs, task.num_return, axis=0), drawn
+    uniforms = task.strategy.draw(len(inputs), task.num_return, task.max_length)
+    return np.repeat(inputs, task.num_return, axis=0), uniforms
 
 
 def best_answers(model, inputs, task):
@@ -157,7 +157,7 @@ def best_answers(model, inputs, task):
 
 def attention_of(model, inputs, ids, task):
     """The attention weights of answers that are known, from the loop that makes answers: see `Generation`."""
-    task = Task(task.start_id, task.end_id, task.max_length, strategy=Forced())
+    task = GenerationConfig(task.start_id, task.end_id, task.max_length, strategy=Forced())
     (run,) = programs(model, make_attention_program, task)
     found = run_rows(run, inputs, ids.astype("float32"))
     weights = {name: value.astype("float32") for name, value in found.items()}
@@ -182,7 +182,7 @@ def run_rows(run, inputs, *others, copies=1):
         Its nested tensors as arrays of as many rows.
     """
     arrays, count = (inputs, *others), len(inputs)
-    size = max(1, math.ceil(count / shares(copies * count)))
+    size = max(1, math.ceil(count / num_shards(copies * count)))
     calls = [to_class(size, *(x[first : first + size] for x in arrays)) for first in range(0, max(1, count), size)]
     found = side_by_side(run, calls)
     return keras.tree.map_structure(lambda *parts: joined(parts, size, count), *found)
@@ -196,11 +196,11 @@ def joined(parts, size, count):
 def to_class(rows, inputs, *others):
     """Pads arrays to one of few shapes: `rows` to a power of two, the width of the inputs to its class."""
     rows = 1 << max(rows - 1, 0).bit_length()
-    inputs = np.pad(inputs, ((0, 0), (0, width_class(inputs.shape[1]) - inputs.shape[1])))
+    inputs = np.pad(inputs, ((0, 0), (0, bucket_length(inputs.shape[1]) - inputs.shape[1])))
     return [np.pad(x, ((0, rows - len(x)), (0, 0))) for x in (inputs, *others)]
 
 
-def width_class(length):
+def bucket_length(length):
     """The least of `WIDTHS` that holds a question of that length; beyond, the next multiple of the last."""
     return next((width for width in WIDTHS if width >= length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
@@ -212,55 +212,55 @@ def programs(model, make, task):
     """What `make` compiles of a model's parts for a task, made once."""
     made = _programs.setdefault(model, {})
     if (make, task) not in made:
-        functions = make(SteppingTransformer(model), task)
+        functions = make(IncrementalTransformer(model), task)
         made[make, task] = [compiled(function, model.variables) for function in functions]
     return made[make, task]
 
 
-def make_program(stepping, task):
+def make_program(incremental, task):
     """A whole search in which each answer goes its own way: from questions and draws to ids and scores."""
-    start, advance = make_stepwise_programs(stepping, task)
+    start, advance = make_stepwise_programs(incremental, task)
 
-    def run(inputs, drawn):
-        state = advance(start(inputs, drawn), task.max_length)
+    def run(inputs, uniforms):
+        state = advance(start(inputs, uniforms), task.max_length)
         return state["ids"], state["scores"]
 
     return (run,)
 
 
-def make_stepwise_programs(stepping, task):
+def make_stepwise_programs(incremental, task):
     """The start and the advance of such a search."""
 
-    def start(inputs, drawn):
-        return search.start(stepping.start(inputs, task.max_length), nothing_asked(inputs), drawn, task.start_id)
+    def start(inputs, uniforms):
+        return loop.start(incremental.prefill(inputs, task.max_length), nothing_asked(inputs), uniforms, task.start_id)
 
     def advance(state, limit):
-        return search.advance(stepping.step, task.strategy, task.rules, state, limit, task.end_id)
+        return loop.advance(incremental.decode_step, task.strategy, task.rules, state, limit, task.end_id)
 
     return start, advance
 
 
-def make_beam_program(stepping, task):
+def make_beam_program(incremental, task):
     """A whole beam search: from questions to the pool of finished answers."""
 
     def run(inputs):
-        cache = stepping.start(inputs, task.max_length, copies=task.strategy.num_beams)
-        state = beam.start(cache, nothing_asked(inputs), task.start_id, task.max_length, task.strategy)
-        state = beam.advance(
-            stepping.step, stepping.reorder, task.strategy, task.rules, state, task.end_id, task.num_return
+        cache = incremental.prefill(inputs, task.max_length, copies=task.strategy.num_beams)
+        state = beam_search.start(cache, nothing_asked(inputs), task.start_id, task.max_length, task.strategy)
+        state = beam_search.advance(
+            incremental.decode_step, incremental.reorder, task.strategy, task.rules, state, task.end_id, task.num_return
         )
         return state["finished"]
 
     return (run,)
 
 
-def make_attention_program(stepping, task):
+def make_attention_program(incremental, task):
     """A search over tokens that are known: from questions and tokens to the attention weights."""
 
-    def run(inputs, drawn):
-        cache = stepping.start(inputs, task.max_length, attention=True)
-        state = search.start(cache, nothing_asked(inputs), drawn, task.start_id)
-        state = search.advance(stepping.step, task.strategy, task.rules, state, task.max_length, task.end_id)
+    def run(inputs, uniforms):
+        cache = incremental.prefill(inputs, task.max_length, attention=True)
+        state = loop.start(cache, nothing_asked(inputs), uniforms, task.start_id)
+        state = loop.advance(incremental.decode_step, task.strategy, task.rules, state, task.max_length, task.end_id)
         return state["cache"]["attention"]
 
     return (run,)

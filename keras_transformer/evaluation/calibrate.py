@@ -5,12 +5,12 @@ import unicodedata
 import numpy as np
 
 from keras_transformer.chat.answering import GENERATE
-from keras_transformer.chatbot import Chatbot
-from keras_transformer.confidence import Confidence, decoding_settings
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.chat.confidence import Confidence, decoding_settings
 from keras_transformer.errors import InputError
-from keras_transformer.evaluation.foreign import invented
-from keras_transformer.run import WEIGHTS, Run
-from keras_transformer.storage import tensors_checksum
+from keras_transformer.evaluation.out_of_domain import invented
+from keras_transformer.runs.run import WEIGHTS, Run
+from keras_transformer.runs.tensor_file import tensors_checksum
 
 MOST = 2000  # Questions that are asked at most: a rate of 5 % is off by a tenth of itself then, in one of three cases.
 FOREIGN = 500  # Of them, foreign ones are made.

@@ -3,9 +3,9 @@
 import numpy as np
 
 from keras_transformer.errors import InputError
+from keras_transformer.evaluation.bootstrap import difference
 from keras_transformer.evaluation.evaluate import evaluation
-from keras_transformer.evaluation.intervals import difference
-from keras_transformer.evaluation.scores import Score
+from keras_transformer.evaluation.text_metrics import Score
 
 SAMPLES, SEED = 10, 0
 A_TOKEN = ("loss", "perplexity")  # Nobody can compare these where runs cut the answers into other tokens.

@@ -3,15 +3,15 @@
 import dataclasses
 
 from keras_transformer.chat.answering import GENERATE
-from keras_transformer.chatbot import Chatbot
-from keras_transformer.data.corpus import check_pairs
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.data.loading import check_pairs
 from keras_transformer.data.split import canonical
 from keras_transformer.errors import InputError
-from keras_transformer.evaluation import scores
-from keras_transformer.evaluation.intervals import intervals
-from keras_transformer.evaluation.likelihood import likelihood
-from keras_transformer.evaluation.met import warn_of_met
-from keras_transformer.run import Run
+from keras_transformer.evaluation import text_metrics
+from keras_transformer.evaluation.bootstrap import intervals
+from keras_transformer.evaluation.leakage import warn_of_met
+from keras_transformer.evaluation.perplexity import likelihood
+from keras_transformer.runs.run import Run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Evaluation:
 
     asked: dict
     answers: list
-    scores: dict
+    text_metrics: dict
     met: int | None
     answer_by: str = GENERATE
 
     @property
     def distinct(self):
         """Shares of different words and pairs of words, which add up to no `Score`, by their names."""
-        return {f"distinct_{n}": scores.distinct(self.answers, n) for n in (1, 2)}
+        return {f"distinct_{n}": text_metrics.distinct(self.answers, n) for n in (1, 2)}
 
     @property
     def signatures(self):
@@ -90,7 +90,7 @@ def evaluate(run_dir, pairs, strategy=None, training_answers=None, answer_by=Non
 
 def evaluation(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
     """The `Evaluation` that `evaluate` makes a dictionary of; it takes and raises the same."""
-    scores.check_packages()
+    text_metrics.check_packages()
     asked = answers_by_question(check_pairs(pairs))
     if not asked:
         raise InputError("there is no pair to evaluate on")
@@ -105,14 +105,14 @@ def evaluation(run_dir, pairs, strategy=None, training_answers=None, answer_by=N
 def scores_of(answers, references, training_answers=None):
     """The `Score`s of answers by their names; `references` holds the answers that would have been right, lists."""
     found = {
-        "chrf": scores.chrf(answers, references),
-        "bleu": scores.bleu(answers, references),
-        "exact_match": scores.exact_match(answers, references),
-        "word_error_rate": scores.word_error_rate(answers, references),
-        "answer_length": scores.answer_length(answers),
+        "chrf": text_metrics.chrf(answers, references),
+        "bleu": text_metrics.bleu(answers, references),
+        "exact_match": text_metrics.exact_match(answers, references),
+        "word_error_rate": text_metrics.word_error_rate(answers, references),
+        "answer_length": text_metrics.answer_length(answers),
     }
     if training_answers is not None:
-        found["copied"] = scores.copied(answers, training_answers)
+        found["copied"] = text_metrics.copied(answers, training_answers)
     return found
 
 

@@ -254,7 +254,7 @@ def line_of(record, like):
 
 def write_lines(path, lines):
     """Writes lines to a file, atomically; a link stays a link."""
-    from keras_transformer.storage import write_atomically  # Here, because it imports Keras, and reading does without.
+    from keras_transformer.runs.atomic_io import write_atomically
 
     try:
         write_atomically(os.path.realpath(path), "\n".join(lines).encode("utf-8"))

@@ -13,14 +13,14 @@ import shutil
 import numpy as np
 from keras import ops
 
-from keras_transformer.chatbot import Chatbot
-from keras_transformer.decoding.rules import IMPOSSIBLE, PAD_ID
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import RETRIEVER, write_retrieval
+from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
 from keras_transformer.layers.normalization import EPSILON
-from keras_transformer.layers.position import positional_encoding
-from keras_transformer.models.transformer import parts_of
-from keras_transformer.run import TARGET_TOKENIZER, TOKENIZER
+from keras_transformer.layers.positional_encoding import positional_encoding
+from keras_transformer.models.transformer import components_of
+from keras_transformer.runs.run import TARGET_TOKENIZER, TOKENIZER
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
 BESIDE = [pathlib.Path(__file__).with_name("ctranslate2_files") / name for name in ("answer.py", "README.md")]
@@ -53,7 +53,7 @@ def write(run, model, folder, quantization="float32", fallback=None):
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
     source = answer.load_tokenizer(folder, TOKENIZER)
     target = answer.load_tokenizer(folder, TARGET_TOKENIZER) or source
-    spec = specification(run.config, parts_of(model))
+    spec = specification(run.config, components_of(model))
     spec.register_source_vocabulary(source.tokens(list(range(run.tokenizer.vocab_size))))
     spec.register_target_vocabulary(target.tokens(list(range(run.target_tokenizer.vocab_size))))
     configure(spec.config, run, target, fallback)
@@ -66,13 +66,13 @@ def write(run, model, folder, quantization="float32", fallback=None):
         write_retrieval(Chatbot.of_run(run, model), folder)
 
 
-def reopen(folder, judged=True):
+def load(folder, apply_fallback=True):
     """The function that the folder's answer.py has: from questions to pairs of an answer and its score.
 
-    With `judged` unset, the answers are those that it would give without a fallback.
+    With `apply_fallback` unset, the answers are those that it would give without a fallback.
     """
     bot = import_answer().Bot(folder, RETRIEVER)
-    return bot.answers if judged else bot.candidates
+    return bot.answers if apply_fallback else bot.candidates
 
 
 def import_answer():
@@ -114,7 +114,7 @@ def specification(config, parts):
 
     Args:
         config: The run's `Config`.
-        parts: The model's `Parts`.
+        parts: The model's `TransformerComponents`.
     """
     from ctranslate2.specs import TransformerSpec
 

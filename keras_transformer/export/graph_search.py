@@ -4,9 +4,9 @@ import functools
 
 import tensorflow as tf
 
-from keras_transformer.decoding.beam import Beam
+from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.generate import WIDTHS, make_beam_program, make_program
-from keras_transformer.models.stepping import SteppingTransformer
+from keras_transformer.models.incremental import IncrementalTransformer
 
 BATCH = 64  # Answers that are made side by side.
 LOCK = "keras_transformer/search"
@@ -18,7 +18,7 @@ class GraphSearch(tf.Module):
     Args:
         model: A `transformer()`.
         weights: Its `GraphWeights`.
-        task: The `Task`.
+        task: The `GenerationConfig`.
         xla: Whether it is compiled.
     """
 
@@ -30,7 +30,7 @@ class GraphSearch(tf.Module):
         beside = task.strategy.num_beams if beams else task.num_return
         self.sizes = [size for size in (1, 2, 4, 8, 16, 32, BATCH) if size == 1 or size * beside <= BATCH]
         make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
-        (program,) = make(SteppingTransformer(model), task)
+        (program,) = make(IncrementalTransformer(model), task)
         self.program = weights.bound(model, program)
         self.find = functools.partial(by_rows, tf.function(find, jit_compile=True, autograph=False)) if xla else find
 
@@ -72,7 +72,7 @@ def least_of(sizes, count):
 
 
 def width_of(length):
-    """The `width_class` of a tensor."""
+    """The `bucket_length` of a tensor."""
     return tf.where(length <= WIDTHS[-1], least_of(WIDTHS, length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from keras_transformer.quantization import SCALE, quantized
+from keras_transformer.runs.quantization import SCALE, quantized
 
 
 class GraphWeights(tf.Module):

@@ -15,11 +15,11 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from keras_transformer.chatbot import Chatbot
-from keras_transformer.decoding.generate import Task, make_program
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.decoding.generate import GenerationConfig, make_program
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import PROGRAM, RETRIEVER, write_beside, write_retrieval
-from keras_transformer.models.stepping import SteppingTransformer
+from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
+from keras_transformer.models.incremental import IncrementalTransformer
 
 BESIDE = Path(__file__).with_name("litert_files")  # What is the same in every folder.
 MODEL = "model.tflite"
@@ -58,18 +58,18 @@ def write(run, model, folder, quantization="float32", fallback=None):
     (folder / MODEL).write_bytes(converted(run, model, quantization))
 
 
-def reopen(folder, judged=True):
+def load(folder, apply_fallback=True):
     """A function from questions to pairs of an answer and its score, as the folder's own program gives them.
 
     That program is not run, but the package's copy of it: a folder may come from anywhere. The score of a retrieved
-    answer is None. With `judged` unset, the answers are those that it would give without a fallback.
+    answer is None. With `apply_fallback` unset, the answers are those that it would give without a fallback.
     """
     answerer = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"]
     with warnings.catch_warnings():
         # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
         warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
         made = answerer(Path(folder), RETRIEVER)
-    return made.answers if judged else made.candidates
+    return made.answers if apply_fallback else made.candidates
 
 
 def converted(run, model, quantization):
@@ -89,8 +89,8 @@ def converted(run, model, quantization):
 def greedy_search(run, model):
     """The function from a question's ids (1, length) to the "ids" and "scores" of its answer."""
     tokens = run.target_tokenizer
-    task = Task(tokens.start_id, tokens.end_id, run.config.max_length - 1)
-    (program,) = make_program(stepping(model, run.config.tie_embeddings), task)
+    task = GenerationConfig(tokens.start_id, tokens.end_id, run.config.max_length - 1)
+    (program,) = make_program(incremental(model, run.config.tie_embeddings), task)
 
     def search(ids):
         found, scores = program(ids, tf.constant(task.strategy.draw(1, 1, task.max_length)))
@@ -99,13 +99,13 @@ def greedy_search(run, model):
     return search
 
 
-def stepping(model, tied):
+def incremental(model, tied):
     """The model a token at a time; where embedding and projection share a table, so that the file holds it once.
 
     The product by which `times_transposed` serves XLA would be stored as a second, transposed table. LiteRT's own
     reads the rows of the first.
     """
-    made = SteppingTransformer(model)
+    made = IncrementalTransformer(model)
     if tied:
         table = made.parts.embed_target.table
         made.parts = dataclasses.replace(made.parts, project=lambda x: ops.matmul(x, ops.transpose(table)))

@@ -16,10 +16,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_transformer.chatbot import Chatbot
+from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError
-from keras_transformer.export.beside import PROGRAM, RETRIEVER, write_beside, write_retrieval
-from keras_transformer.models.stepping import SteppingTransformer
+from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
+from keras_transformer.models.incremental import IncrementalTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
@@ -55,21 +55,21 @@ def write(run, model, folder, quantization="float32", fallback=None):
     write_beside(run, folder, BESIDE, "ONNX", fallback)
     if fallback is None:
         write_retrieval(Chatbot.of_run(run, model), folder)
-    for name, function in zip((ENCODER, DECODER), functions(SteppingTransformer(model), run.config)):
+    for name, function in zip((ENCODER, DECODER), functions(IncrementalTransformer(model), run.config)):
         (folder / name).write_bytes(converted(function))
         if quantization == "int8":
             round_matrices(folder / name)
 
 
-def reopen(folder, judged=True):
+def load(folder, apply_fallback=True):
     """A function from questions to pairs of an answer and its score, as the folder's own program gives them.
 
     That program is not run, but the package's copy of it: a folder may come from anywhere. The score of a retrieved
-    answer is None. With `judged` unset, the answers are those that it would give without a fallback.
+    answer is None. With `apply_fallback` unset, the answers are those that it would give without a fallback.
     """
     imported("onnxruntime")
     made = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"](folder, RETRIEVER)
-    return made.answers if judged else made.candidates
+    return made.answers if apply_fallback else made.candidates
 
 
 def imported(name):
@@ -81,19 +81,19 @@ def imported(name):
         raise InputError(f"{what}: pip install 'keras-transformer[onnx]'") from error
 
 
-def functions(stepping, config):
+def functions(incremental, config):
     """What becomes the two models: TensorFlow functions for any number of questions, of any length.
 
     Args:
-        stepping: The `SteppingTransformer`.
+        incremental: The `IncrementalTransformer`.
         config: The run's `Config`.
     """
 
     def encode(ids):
-        return named(stepping.start(ids, config.max_length - 1))
+        return named(incremental.prefill(ids, config.max_length - 1))
 
     def decode(ids, index, tensors):
-        logits, cache = stepping.step(ids, index, nested(tensors, config.num_layers))
+        logits, cache = incremental.decode_step(ids, index, nested(tensors, config.num_layers))
         written = {NEXT + name: x for name, x in named(cache).items() if "self_attention" in name}
         return {"logits": logits, **written}
 

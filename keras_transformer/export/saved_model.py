@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from keras_transformer.chatbot import Chatbot
-from keras_transformer.decoding.beam import Beam
-from keras_transformer.decoding.generate import Task
-from keras_transformer.decoding.strategies import Greedy, Sampling
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.generate import GenerationConfig
+from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.export import TOKENIZER_OPS
 from keras_transformer.export.graph_retrieval import GraphRetrieval
@@ -67,8 +67,8 @@ def write(
     tokens = run.target_tokenizer
     longest = run.config.max_length - 1 if max_length is None else max_length
     rules |= {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": longest}
-    one = Task(**rules, strategy=strategy)
-    several = Task(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
+    one = GenerationConfig(**rules, strategy=strategy)
+    several = GenerationConfig(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
     weights = GraphWeights(model, quantization)
     one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
     text = GraphText(run, TOKENIZERS[tokenizer_ops])
@@ -78,16 +78,16 @@ def write(
     tf.saved_model.save(served, str(folder), signatures=served.signatures())
 
 
-def reopen(folder, judged=True):
+def load(folder, apply_fallback=True):
     """The function that a SavedModel is: from questions to pairs of an answer and its score, None if it was retrieved.
 
-    With `judged` unset, the answers are those that it would give without its fallback.
+    With `apply_fallback` unset, the answers are those that it would give without its fallback.
     """
     served = tf.saved_model.load(str(folder)).signatures["serving_default"]
 
     def answers(questions):
         found = served(questions=tf.constant(questions, tf.string))
-        texts = (answer.decode("utf-8") for answer in found["answers" if judged else "candidates"].numpy())
+        texts = (answer.decode("utf-8") for answer in found["answers" if apply_fallback else "candidates"].numpy())
         retrieved = found["retrieved"].numpy() if "retrieved" in found else [False] * len(questions)
         scores = (None if was else score for was, score in zip(retrieved, found["scores"].numpy().tolist()))
         return list(zip(texts, scores))

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_transformer.fusion import fused_if_fusible
+from keras_transformer.backend.xla import jit_compile_if_static
 from keras_transformer.layers.dense import Dense
 
 LARGEST_FLOAT16 = 65504.0
@@ -31,7 +31,7 @@ def scaled_dot_product_attention(query, key, value, mask):
     query = query / float(query.shape[-1]) ** 0.5
     logits = ops.matmul(query, ops.swapaxes(key, -2, -1))
     masks = () if mask is None else (ops.convert_to_tensor(mask),)
-    weights = fused_if_fusible(attention_weights, logits, *masks)
+    weights = jit_compile_if_static(attention_weights, logits, *masks)
     return ops.matmul(weights, ops.cast(value, weights.dtype)), weights
 
 

@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_transformer import fusion
+from keras_transformer.backend import xla
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
@@ -10,8 +10,8 @@ class Dropout(keras.layers.Dropout):
     """Keras's dropout, as one program where that is faster."""
 
     def call(self, inputs, training=False):
-        if training and fusion.fusible(inputs):
-            return fusion.fused(fusion.dropout)(inputs, self.rate, self.next_seed())
+        if training and xla.fusible(inputs):
+            return xla.fused(xla.dropout)(inputs, self.rate, self.next_seed())
         return super().call(inputs, training=training)
 
     def next_seed(self):

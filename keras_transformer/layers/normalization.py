@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_transformer import fusion
+from keras_transformer.backend import xla
 
 EPSILON = 1e-6
 
@@ -16,8 +16,8 @@ class LayerNormalization(keras.layers.LayerNormalization):
         super().__init__(epsilon=epsilon, **kwargs)
 
     def call(self, inputs, training=None):
-        if training and fusion.fusible(inputs):
-            return fusion.fused(normalized)(inputs, self.gamma, self.beta, self.epsilon)
+        if training and xla.fusible(inputs):
+            return xla.fused(normalized)(inputs, self.gamma, self.beta, self.epsilon)
         return super().call(inputs)
 
 

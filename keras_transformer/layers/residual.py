@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_transformer import fusion
+from keras_transformer.backend import xla
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.normalization import LayerNormalization, normalized
 
@@ -36,13 +36,13 @@ class AddAndNorm(keras.layers.Layer):
         return self.norm(x, training=training) if self.norm_first else x
 
     def call(self, x, sublayer, training=None):
-        if not training or not fusion.fusible(x, sublayer):
+        if not training or not xla.fusible(x, sublayer):
             total = x + self.dropout(sublayer, training=training)
             return total if self.norm_first else self.norm(total, training=training)
         seed = self.dropout.next_seed()
         if self.norm_first:
-            return fusion.fused(dropped_added)(x, sublayer, self.rate, seed)
-        return fusion.fused(dropped_added_normed)(x, sublayer, self.norm.gamma, self.norm.beta, self.rate, seed)
+            return xla.fused(dropped_added)(x, sublayer, self.rate, seed)
+        return xla.fused(dropped_added_normed)(x, sublayer, self.norm.gamma, self.norm.beta, self.rate, seed)
 
     def compute_output_shape(self, x_shape, sublayer_shape):
         return x_shape
@@ -53,7 +53,7 @@ class AddAndNorm(keras.layers.Layer):
 
 def dropped_added(x, sublayer, rate, seed):
     """What `AddAndNorm` does in training with `norm_first`, as one program."""
-    return x + fusion.dropout(sublayer, rate, seed)
+    return x + xla.dropout(sublayer, rate, seed)
 
 
 def dropped_added_normed(x, sublayer, gamma, beta, rate, seed):

@@ -3,13 +3,13 @@
 import keras
 from keras import ops
 
-from keras_transformer import fusion
+from keras_transformer.backend import xla
 from keras_transformer.layers.attention import MultiHeadAttention
 from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
 from keras_transformer.layers.normalization import LayerNormalization
-from keras_transformer.layers.position import DRAWN_ROWS, PositionalEncoding
+from keras_transformer.layers.positional_encoding import DRAWN_ROWS, PositionalEncoding
 from keras_transformer.layers.residual import AddAndNorm
 
 
@@ -139,7 +139,7 @@ class Decoder(keras.layers.Layer):
             positions = ops.reshape(index, (1,))
         x = self.position(x, positions)
         if cache is None:
-            x, memory = fusion.in_turn(x, memory)
+            x, memory = xla.serialize_calls(x, memory)
         x = self.dropout(x, training=training)
         caches = []
         for i, layer in enumerate(self.layers):

@@ -7,7 +7,7 @@ from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
 from keras_transformer.layers.normalization import LayerNormalization
-from keras_transformer.layers.position import DRAWN_ROWS, PositionalEncoding
+from keras_transformer.layers.positional_encoding import DRAWN_ROWS, PositionalEncoding
 from keras_transformer.layers.residual import AddAndNorm
 
 

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_transformer.layers.masks import LookAheadMask, PositionsInSegments, SegmentMask
-from keras_transformer.models.transformer import parts_of
+from keras_transformer.models.transformer import components_of
 
 
 def packed(model):
@@ -24,7 +24,7 @@ def packed(model):
     Raises:
         ValueError: If the model was not made by `transformer()`.
     """
-    parts = parts_of(model)
+    parts = components_of(model)
     names = ("inputs", "segments", "dec_inputs", "dec_segments")
     inputs, segments, dec_inputs, dec_segments = (keras.Input((None,), dtype="int32", name=name) for name in names)
     position, mask = PositionsInSegments(name="positions"), SegmentMask(name="segment_mask")

@@ -49,7 +49,7 @@ def transformer(
 
 
 @dataclasses.dataclass(frozen=True)
-class Parts:
+class TransformerComponents:
     """The parts of a Transformer, to be called one by one."""
 
     embed_source: typing.Callable
@@ -65,21 +65,21 @@ class Parts:
 
 
 def make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings):
-    """New `Parts`; `sizes` are those of encoder and decoder."""
+    """New `TransformerComponents`; `sizes` are those of encoder and decoder."""
     encoder, decoder = Encoder(*sizes, name="encoder"), Decoder(*sizes, name="decoder")
     if tie_embeddings and target_vocab_size is None:
         embedding = TokenEmbedding(vocab_size, d_model, name="embedding")
-        return Parts.tied(embedding, encoder, embedding, decoder)
+        return TransformerComponents.tied(embedding, encoder, embedding, decoder)
     target_vocab_size = target_vocab_size or vocab_size
     source = TokenEmbedding(vocab_size, d_model, name="source_embedding")
     target = TokenEmbedding(target_vocab_size, d_model, name="target_embedding")
     if tie_embeddings:
-        return Parts.tied(source, encoder, target, decoder)
-    return Parts(source, encoder, target, decoder, Dense(target_vocab_size, name="outputs"))
+        return TransformerComponents.tied(source, encoder, target, decoder)
+    return TransformerComponents(source, encoder, target, decoder, Dense(target_vocab_size, name="outputs"))
 
 
-def parts_of(model):
-    """The `Parts` of a model made by `transformer()`, or of the same loaded from a file.
+def components_of(model):
+    """The `TransformerComponents` of a model made by `transformer()`, or of the same loaded from a file.
 
     Raises:
         ValueError: If the model has not their layers.
@@ -89,6 +89,10 @@ def parts_of(model):
         source = layers["embedding" if "embedding" in layers else "source_embedding"]
         target = layers["embedding" if "embedding" in layers else "target_embedding"]
         parts = source, layers["encoder"], target, layers["decoder"]
-        return Parts(*parts, layers["outputs"]) if "outputs" in layers else Parts.tied(*parts)
+        return (
+            TransformerComponents(*parts, layers["outputs"])
+            if "outputs" in layers
+            else TransformerComponents.tied(*parts)
+        )
     except KeyError as error:
         raise ValueError(f"only a model made by transformer() has these parts; {model.name} has no {error}") from error

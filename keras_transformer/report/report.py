@@ -9,15 +9,15 @@ import pathlib
 import platform
 
 from keras_transformer import __version__
-from keras_transformer.confidence import Confidence
+from keras_transformer.chat.confidence import Confidence
 from keras_transformer.config_file import HEADER, config_file_text
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.evaluate import evaluation
-from keras_transformer.evaluation.legend import LEGEND
-from keras_transformer.evaluation.scores import HANGUL, mostly_korean
+from keras_transformer.evaluation.metric_info import LEGEND
+from keras_transformer.evaluation.text_metrics import HANGUL, mostly_korean
 from keras_transformer.report.samples import samples
 from keras_transformer.report.words import ABOUT, PANELS, WORDS
-from keras_transformer.run import Run
+from keras_transformer.runs.run import Run
 from keras_transformer.training.callbacks import best_row
 from keras_transformer.training.trainer import PATHS
 from keras_transformer.visualize.page import STYLE, Page, policy

@@ -10,18 +10,18 @@ from fastapi.staticfiles import StaticFiles
 
 from keras_transformer import __version__
 from keras_transformer.serving.errors import add_error_handlers
-from keras_transformer.serving.gate import Gate
-from keras_transformer.serving.limits import Refused
-from keras_transformer.serving.messages import (
+from keras_transformer.serving.limits import RequestRejected
+from keras_transformer.serving.metrics import CONTENT_TYPE, Measured
+from keras_transformer.serving.middleware import Gate
+from keras_transformer.serving.schemas import (
     Answer,
-    Answered,
     AnswerRequest,
     AnswerResponse,
     ErrorResponse,
     Health,
+    QuestionResult,
     StreamRequest,
 )
-from keras_transformer.serving.metrics import CONTENT_TYPE, Measured
 from keras_transformer.serving.tf_serving import add_tf_serving
 
 ERRORS = {status: {"model": ErrorResponse} for status in (400, 401, 409, 413, 422, 429, 503, 504)}
@@ -81,7 +81,7 @@ def answered(question, found):
     answers, attention = found
     answers = [Answer.model_validate(answer_fields(answer)) for answer in answers]
     rest = {} if attention is None else {"attention": attention}
-    return Answered(question=question, answers=answers, **rest)
+    return QuestionResult(question=question, answers=answers, **rest)
 
 
 def answer_fields(answer):
@@ -100,7 +100,7 @@ async def events(first, others):
             else:
                 about = answer_fields(piece)
         yield event("end", **{**about, "answer": text})
-    except Refused as error:
+    except RequestRejected as error:
         yield event("error", error={"message": error.message})
     finally:
         await others.aclose()

@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from keras_transformer.errors import InputError
-from keras_transformer.serving.limits import Refused
+from keras_transformer.serving.limits import RequestRejected
 
 TF_SERVING = "/v1/models/"
 MESSAGES = {404: "there is no such path; /docs tells which there are", 405: "this path does not take that method"}
@@ -18,7 +18,7 @@ def error_response(path, status, message, headers=None):
 
 
 def refusal(path, error):
-    """A `Refused` as a response."""
+    """A `RequestRejected` as a response."""
     return error_response(path, error.status, error.message, error.headers)
 
 
@@ -32,7 +32,7 @@ def in_words(found):
 def add_error_handlers(app):
     """Makes all errors of an application such responses."""
 
-    @app.exception_handler(Refused)
+    @app.exception_handler(RequestRejected)
     async def refused(request, error):
         return refusal(request.url.path, error)
 

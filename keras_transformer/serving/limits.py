@@ -40,7 +40,7 @@ class Limits:
             raise InputError(f"--timeout must be above 0, not {self.timeout}")
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """A request that gets an error instead of an answer.
 
     Args:
@@ -55,8 +55,8 @@ class Refused(Exception):
 
 
 def busy(message):
-    """The `Refused` of a server that will soon have time again."""
-    return Refused(503, message, **{"Retry-After": "1"})
+    """The `RequestRejected` of a server that will soon have time again."""
+    return RequestRejected(503, message, **{"Retry-After": "1"})
 
 
 class Rate:
@@ -71,7 +71,7 @@ class Rate:
         self.clients = {}  # What each may still ask at once, and when that was so; in the order of their last requests.
 
     def check(self, client, now):
-        """Notes a request; raises `Refused` with the seconds to wait if the client asks too often.
+        """Notes a request; raises `RequestRejected` with the seconds to wait if the client asks too often.
 
         Args:
             client: Its address.
@@ -86,4 +86,4 @@ class Rate:
         if not allowed:
             wait = math.ceil((1 - left) / self.per_second)
             message = f"more than {self.per_second:g} requests a second: wait {wait} s"
-            raise Refused(429, message, **{"Retry-After": str(wait)})
+            raise RequestRejected(429, message, **{"Retry-After": str(wait)})

@@ -8,7 +8,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from keras_transformer.serving.app import make_app
-from keras_transformer.serving.batching import Batcher
+from keras_transformer.serving.batcher import Batcher
 from keras_transformer.serving.metrics import Metrics
 
 SECONDS_TO_ASK = 10  # In which a client must have sent the whole of a request.

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from fastapi import Body
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from keras_transformer.serving.messages import MAX_CHARACTERS, MAX_QUESTIONS, Message, Question
-from keras_transformer.serving.served import Settings
+from keras_transformer.serving.engine import Settings
+from keras_transformer.serving.schemas import MAX_CHARACTERS, MAX_QUESTIONS, Message, Question
 
 VERSION = "1"  # Of the model; a run has one.
 

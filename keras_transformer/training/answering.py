@@ -7,9 +7,9 @@ import pandas
 from sacrebleu.metrics import CHRF
 
 from keras_transformer.chat.answering import GENERATE, HYBRID, RETRIEVE, Answering
+from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.datastore import Exchange, questions_and_answers, save_datastore
 from keras_transformer.chat.question_embeddings import learn_embeddings
-from keras_transformer.chatbot import Chatbot
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.split import canonical
 from keras_transformer.training.corrections import corrected

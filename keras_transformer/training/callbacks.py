@@ -12,8 +12,8 @@ import keras
 import pandas as pd
 import tensorflow as tf
 
-from keras_transformer.run import METRICS
-from keras_transformer.storage import write_atomically
+from keras_transformer.runs.atomic_io import write_atomically
+from keras_transformer.runs.run import METRICS
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
 
 SCORE = "val_bits_per_char"
@@ -81,7 +81,7 @@ class BitsPerCharacter(keras.callbacks.Callback):
         return loss / math.log(2) * self.tokens_per_character
 
 
-class Board(keras.callbacks.TensorBoard):
+class TolerantTensorBoard(keras.callbacks.TensorBoard):
     """TensorBoard's logs. They may lack something, as after a full disk; training does not end for them."""
 
     def on_test_end(self, logs=None):
@@ -105,7 +105,7 @@ class Board(keras.callbacks.TensorBoard):
             warnings.warn(f"{self.log_dir}: some of TensorBoard's logs could not be written", stacklevel=3)
 
 
-class Keeper(keras.callbacks.Callback):
+class RunCheckpoint(keras.callbacks.Callback):
     """Keeps the run folder: best weights, a row of metrics per epoch, and the state to go on from.
 
     Args:
@@ -215,7 +215,7 @@ class StopOnInterrupt(keras.callbacks.Callback):
     """Turns Ctrl-C into a stop between two steps, with the state saved; a second Ctrl-C stops at once.
 
     Args:
-        keeper: The `Keeper` that saves the state.
+        keeper: The `RunCheckpoint` that saves the state.
     """
 
     def __init__(self, keeper):

@@ -4,8 +4,8 @@ import keras
 import numpy as np
 
 from keras_transformer.errors import InputError
-from keras_transformer.run import CHECKPOINT
-from keras_transformer.storage import load_tensors, save_tensors
+from keras_transformer.runs.run import CHECKPOINT
+from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 
 
 def save_checkpoint(run, tensors, step, rows, seconds):

@@ -7,9 +7,9 @@ import keras
 from keras_transformer.config import MONITORS
 from keras_transformer.errors import TrainingDiverged
 from keras_transformer.training.callbacks import DIVERGED, best_row, has_diverged, learning_rate
-from keras_transformer.training.distributed import wait_for_all
+from keras_transformer.training.distributed.cluster import wait_for_all
 from keras_transformer.training.fine_tuning import load_origin
-from keras_transformer.training.new_weights import draw_alike
+from keras_transformer.training.initialization import draw_alike
 from keras_transformer.training.schedule import make_schedule
 
 MARGIN = math.log(1.25)
@@ -40,7 +40,7 @@ class DivergenceCheck(keras.callbacks.Callback):
     """Raises `Divergence` at a loss that is not finite, and after an epoch whose losses have risen.
 
     Args:
-        keeper: The `Keeper`, called after this one, so that nothing of a diverged epoch is kept.
+        keeper: The `RunCheckpoint`, called after this one, so that nothing of a diverged epoch is kept.
     """
 
     def __init__(self, keeper):
@@ -98,7 +98,7 @@ def restart(model, keeper, divergence):
 
     Args:
         model: The compiled model, after `fit`.
-        keeper: The `Keeper`.
+        keeper: The `RunCheckpoint`.
         divergence: The `Divergence` that ended `fit`.
 
     Returns:

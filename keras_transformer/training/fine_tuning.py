@@ -1,7 +1,7 @@
 """Training that starts from another run's weights instead of random ones."""
 
 from keras_transformer.errors import InputError
-from keras_transformer.run import Run
+from keras_transformer.runs.run import Run
 
 KEPT = (
     "tokenizer", "target_tokenizer", "jamo", "turns",

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_transformer.fusion import fused_if_fusible
+from keras_transformer.backend.xla import jit_compile_if_static
 
 
 def token_losses(y_true, y_pred):
@@ -48,9 +48,9 @@ class TokenLoss(keras.losses.Loss):
         return self.call(y_true, y_pred)
 
     def call(self, y_true, y_pred):
-        losses, weights = fused_if_fusible(token_losses, y_true, y_pred)
+        losses, weights = jit_compile_if_static(token_losses, y_true, y_pred)
         if self.label_smoothing:
-            spread = fused_if_fusible(uniform_losses, y_pred) * weights
+            spread = jit_compile_if_static(uniform_losses, y_pred) * weights
             losses = (1 - self.label_smoothing) * losses + self.label_smoothing * spread
         return ops.sum(losses) / self.tokens_per_batch
 
@@ -85,5 +85,5 @@ def loss_function(y_true, y_pred):
     Returns:
         A float32 scalar, in nats per token; 0 if there is no token.
     """
-    losses, weights = fused_if_fusible(token_losses, y_true, y_pred)
+    losses, weights = jit_compile_if_static(token_losses, y_true, y_pred)
     return ops.sum(losses) / ops.maximum(ops.sum(weights), 1.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_transformer.chatbot import Chatbot
+from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.text.turns import BETWEEN
 from keras_transformer.training.callbacks import best_row, has_diverged
 

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_transformer.fusion import fused_before, fused_if_fusible
+from keras_transformer.backend.xla import fused_before, jit_compile_if_static
 from keras_transformer.training.losses import token_losses
 
 
@@ -33,7 +33,7 @@ def accuracy(y_true, y_pred):
     Returns:
         A float32 scalar from 0 to 1; 0 if there is no token.
     """
-    hits, weights = fused_if_fusible(token_hits, y_true, y_pred)
+    hits, weights = jit_compile_if_static(token_hits, y_true, y_pred)
     return ops.sum(hits) / ops.maximum(ops.sum(weights), 1.0)
 
 

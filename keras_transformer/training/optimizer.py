@@ -1,6 +1,6 @@
 """The optimizer: Adam as the paper has it (section 5.3), averaging as it goes."""
 
-from keras_transformer.training.averaging import MOMENTUM, AveragingAdam
+from keras_transformer.training.ema import MOMENTUM, AveragingAdam
 from keras_transformer.training.schedule import make_schedule
 
 

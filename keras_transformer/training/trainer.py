@@ -9,48 +9,48 @@ import sys
 import keras
 import numpy as np
 
+from keras_transformer.backend.devices import find_devices, prepare_devices
+from keras_transformer.backend.gpu_diagnostics import explain_unseen_gpu
+from keras_transformer.backend.precision import choose_precision, precision
 from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.config import FIELDS, Config, check_setting
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.catalog import is_corpus
-from keras_transformer.data.check.recommendation import recommend_for
-from keras_transformer.data.encoding import PairEncoder
+from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.packing import PackedRows
-from keras_transformer.data.parts import Corpus
+from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.recombination import recombine
-from keras_transformer.device import find_devices, prepare_devices
-from keras_transformer.lock import locked
+from keras_transformer.data.tokenized import PairEncoder
 from keras_transformer.models.packed import packed
-from keras_transformer.run import LOGS, SUMMARY, Run
-from keras_transformer.storage import remove_leftovers, write_json
+from keras_transformer.runs.atomic_io import remove_leftovers, write_json
+from keras_transformer.runs.lock import locked
+from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.answering import prepare_answers
-from keras_transformer.training.averaging import AveragedWeights
 from keras_transformer.training.checkpoint import load_checkpoint, restore
 from keras_transformer.training.corrections import check_corrections, corrected, corrections_for
-from keras_transformer.training.distributed import (
+from keras_transformer.training.distributed.cluster import (
     count_devices,
+    detect_lost_processes,
     devices_in_use,
-    noticing_losses,
+    distribution_scope,
     process_count,
     process_number,
-    shared_out,
     wait_for_all,
 )
+from keras_transformer.training.distributed.sharding import check_split
 from keras_transformer.training.divergence import Divergence, DivergenceCheck, learning_rate_factor, restart
+from keras_transformer.training.ema import AveragedWeights
 from keras_transformer.training.fine_tuning import check_parent, load_origin
-from keras_transformer.training.going_on import check_corpus, check_settings
-from keras_transformer.training.layout import check_split
+from keras_transformer.training.initialization import draw_alike
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.messages import epochs_hint, sample_answers, warm_up_warning
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
-from keras_transformer.training.new_weights import draw_alike
 from keras_transformer.training.optimizer import make_optimizer
-from keras_transformer.training.precision import choose_precision, precision
+from keras_transformer.training.resume import check_corpus, check_settings
 from keras_transformer.training.schedule import make_schedule
 from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
-from keras_transformer.training.writer import Onlooker, Writer
-from keras_transformer.unseen_gpu import explain_unseen_gpu
+from keras_transformer.training.writer import NullWriter, Writer
 
 PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
 
@@ -135,7 +135,7 @@ def train(
     make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
     facts = config, tokenizers[0], about, parent, tokenizers[1]
     with opened(run_dir, *facts) as run:
-        with shared_out(device_count, model_devices, run.target_tokenizer.vocab_size):
+        with distribution_scope(device_count, model_devices, run.target_tokenizer.vocab_size):
             check_corpus(run, survey)  # Of several processes, each has a corpus of its own.
             check_corrections(run, corrections)
             summary = fit(run, training, validation)
@@ -203,8 +203,8 @@ def fit(run, training, validation):
         print(why)
     if warning := warm_up_warning(config, config.epochs * len(training)):
         print(warning)
-    with Writer() if writes else Onlooker() as writer:
-        keeper = around.Keeper(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
+    with Writer() if writes else NullWriter() as writer:
+        keeper = around.RunCheckpoint(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
         del tensors  # Several times as large as the model.
         keeper.catch_up(model)
         finished = fit_keeping(model, run, training, validation, keeper)
@@ -217,13 +217,13 @@ def fit(run, training, validation):
 
 def fit_keeping(model, run, training, validation, keeper):
     """Runs the epochs that are left with all that is to happen around their steps; returns whether they ended."""
-    with around.StopOnInterrupt(keeper) as stop, noticing_losses():
+    with around.StopOnInterrupt(keeper) as stop, detect_lost_processes():
         callbacks = [
             keeper.average,
             around.PairsPerSecond(len(training.encoded) / len(training)),
             around.TokenMeans(),
             around.BitsPerCharacter(validation.encoded),
-            *([around.Board(run.path / LOGS, write_graph=False)] if process_number() == 0 else []),
+            *([around.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if process_number() == 0 else []),
             DivergenceCheck(keeper),
             keeper,
             stop,

@@ -37,7 +37,7 @@ class Writer:
             job.result()
 
 
-class Onlooker(contextlib.nullcontext):
+class NullWriter(contextlib.nullcontext):
     """In the place of a `Writer` where another process writes."""
 
     def __enter__(self):

@@ -22,7 +22,7 @@ def plot_attention(attended, kind="cross", layer=None, heads=None):
     """Draws attention weights: for each head a matrix, a row for each token that looks, a column for each looked at.
 
     Args:
-        attended: What `attend` returned.
+        attended: What `trace_attention` returned.
         kind: "cross" (the answer looks at the question), "encoder" (the question at itself) or "decoder" (the answer
             at itself, as far as it was written).
         layer: The layer's number, from 1; None for the last.

@@ -16,7 +16,7 @@ def attention_html(attended):
     """A page that shows all attention weights of an answer: by kind, layer and head, token by token.
 
     Args:
-        attended: What `attend` returned.
+        attended: What `trace_attention` returned.
 
     Returns:
         The page, a string. It is whole in itself, and a notebook shows it.

@@ -4,7 +4,7 @@ import dataclasses
 
 import keras
 
-from keras_transformer.models.transformer import parts_of
+from keras_transformer.models.transformer import components_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +77,7 @@ def shape_of(model):
     Raises:
         ValueError: If the model has not its layers.
     """
-    parts = parts_of(model)
+    parts = components_of(model)
     source, target = parts.embed_source, parts.embed_target
     tied = not isinstance(parts.project, keras.layers.Layer)
     return Shape(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from keras_transformer.confidence import Confidence
+from keras_transformer.chat.confidence import Confidence
 from keras_transformer.errors import InputError
-from keras_transformer.run import Run
+from keras_transformer.runs.run import Run
 
 RATES = np.linspace(0, 0.5, 501)
 OWN = {"color": "0.5", "linewidth": 2.5}

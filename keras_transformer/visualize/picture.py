@@ -44,7 +44,7 @@ def check_place(path):
 
 def save(figure, path):
     """Writes a matplotlib `Figure` to a file, atomically; raises `InputError` like `check`."""
-    from keras_transformer.storage import write_atomically  # Brings Keras.
+    from keras_transformer.runs.atomic_io import write_atomically  # Brings Keras.
 
     check(path)
     write_atomically(path, image(figure, pathlib.Path(path).suffix.lower()))

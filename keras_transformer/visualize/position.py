@@ -5,7 +5,7 @@ import math
 from keras import ops
 
 from keras_transformer.config import check_number
-from keras_transformer.layers.position import PositionalEncoding
+from keras_transformer.layers.positional_encoding import PositionalEncoding
 
 FORMULA = (
     r"$PE_{(pos,\,2i)} = \sin(pos / 10000^{2i/d_{model}})$"

@@ -3,7 +3,7 @@
 import dataclasses
 
 from keras_transformer.errors import InputError
-from keras_transformer.run import Run
+from keras_transformer.runs.run import Run
 from keras_transformer.training.callbacks import best_row
 
 THIN, THICK = 0.9, 2.0

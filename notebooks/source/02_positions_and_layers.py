@@ -11,7 +11,7 @@
 # - how many parameters the paper's models have, and where they are (Table 3).
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), sections 3.1 to 3.5. The code:
-# [`layers/position.py`](../keras_transformer/layers/position.py),
+# [`layers/positional_encoding.py`](../keras_transformer/layers/positional_encoding.py),
 # [`layers/attention.py`](../keras_transformer/layers/attention.py),
 # [`layers/residual.py`](../keras_transformer/layers/residual.py),
 # [`models/encoder.py`](../keras_transformer/models/encoder.py).
@@ -29,7 +29,7 @@
 # - 논문의 모델에 파라미터가 몇 개, 어디에 있는지(표 3).
 #
 # 논문: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762) 3.1절부터 3.5절. 코드:
-# [`layers/position.py`](../keras_transformer/layers/position.py),
+# [`layers/positional_encoding.py`](../keras_transformer/layers/positional_encoding.py),
 # [`layers/attention.py`](../keras_transformer/layers/attention.py),
 # [`layers/residual.py`](../keras_transformer/layers/residual.py),
 # [`models/encoder.py`](../keras_transformer/models/encoder.py).
@@ -99,12 +99,14 @@ tokens = np.random.default_rng(0).normal(size=(1, 3, 16)).astype("float32")
 order = [2, 0, 1]
 
 
-def attend(x):
+def trace_attention(x):
     return np.asarray(attention({"query": x, "key": x, "value": x, "mask": None}))
 
 
-without = np.abs(attend(tokens)[:, order] - attend(tokens[:, order])).max()
-with_positions = np.abs(attend(add_positions(tokens))[:, order] - attend(add_positions(tokens[:, order]))).max()
+without = np.abs(trace_attention(tokens)[:, order] - trace_attention(tokens[:, order])).max()
+with_positions = np.abs(
+    trace_attention(add_positions(tokens))[:, order] - trace_attention(add_positions(tokens[:, order]))
+).max()
 print(f"outputs differ by {without:.4f} without positions, by {with_positions:.4f} with them")
 
 # %% [markdown] lang="en"

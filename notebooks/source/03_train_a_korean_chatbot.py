@@ -11,8 +11,8 @@
 # - how to answer questions that are not in the corpus.
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), section 5. The code:
-# [`data/pipeline.py`](../keras_transformer/data/pipeline.py), [`models/transformer.py`](../keras_transformer/models/transformer.py),
-# [`training/losses.py`](../keras_transformer/training/losses.py), [`chatbot.py`](../keras_transformer/chatbot.py),
+# [`data/dataset.py`](../keras_transformer/data/dataset.py), [`models/transformer.py`](../keras_transformer/models/transformer.py),
+# [`training/losses.py`](../keras_transformer/training/losses.py), [`chat/chatbot.py`](../keras_transformer/chat/chatbot.py),
 # [`chat/question_index.py`](../keras_transformer/chat/question_index.py).
 
 # %% [markdown] lang="ko"
@@ -28,8 +28,8 @@
 # - 말뭉치에 없는 질문에 답하는 법.
 #
 # 논문: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762) 5절. 코드:
-# [`data/pipeline.py`](../keras_transformer/data/pipeline.py), [`models/transformer.py`](../keras_transformer/models/transformer.py),
-# [`training/losses.py`](../keras_transformer/training/losses.py), [`chatbot.py`](../keras_transformer/chatbot.py),
+# [`data/dataset.py`](../keras_transformer/data/dataset.py), [`models/transformer.py`](../keras_transformer/models/transformer.py),
+# [`training/losses.py`](../keras_transformer/training/losses.py), [`chat/chatbot.py`](../keras_transformer/chat/chatbot.py),
 # [`chat/question_index.py`](../keras_transformer/chat/question_index.py).
 
 # %%

@@ -10,7 +10,7 @@
 # - what the model looks at while it writes each piece of its answer, and what such pictures do not tell.
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), section 3.2.3 and the figures of its appendix. The code:
-# [`attended.py`](../keras_transformer/attended.py), [`visualize/`](../keras_transformer/visualize).
+# [`chat/attention_trace.py`](../keras_transformer/chat/attention_trace.py), [`visualize/`](../keras_transformer/visualize).
 
 # %% [markdown] lang="ko"
 # # 4. 속을 들여다보기
@@ -24,7 +24,7 @@
 # - 답의 조각을 하나씩 쓸 때 모델이 무엇을 보는지, 그리고 이런 그림이 말해 주지 않는 것.
 #
 # 논문: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762) 3.2.3절과 부록의 그림. 코드:
-# [`attended.py`](../keras_transformer/attended.py), [`visualize/`](../keras_transformer/visualize).
+# [`chat/attention_trace.py`](../keras_transformer/chat/attention_trace.py), [`visualize/`](../keras_transformer/visualize).
 
 # %%
 import importlib
@@ -44,7 +44,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from keras_transformer import Chatbot, attend, attention_html, plot_attention, preset, train
+from keras_transformer import Chatbot, attention_html, plot_attention, preset, trace_attention, train
 
 # %% [markdown] lang="en"
 # ## A model to look into
@@ -68,15 +68,15 @@ bot.replies(["왜 루트 d_k로 나눠?", "배고픈데 뭐 먹지?", "What is a
 # %% [markdown] lang="en"
 # ## One question, three kinds of attention
 #
-# `attend` asks a question and keeps all weights, for every layer and head:
+# `trace_attention` asks a question and keeps all weights, for every layer and head:
 
 # %% [markdown] lang="ko"
 # ## 질문 하나, 어텐션 세 가지
 #
-# `attend`는 질문을 던지고 모든 층과 헤드의 가중치를 남깁니다.
+# `trace_attention`는 질문을 던지고 모든 층과 헤드의 가중치를 남깁니다.
 
 # %%
-found = attend(bot, "왜 루트 d_k로 나눠?")
+found = trace_attention(bot, "왜 루트 d_k로 나눠?")
 print("question:", *found.question)
 print("answer:  ", *found.answer)
 {kind: getattr(found, kind).shape for kind in ("encoder", "decoder", "cross")}
@@ -147,7 +147,7 @@ attention_html(found)
 questions = pd.read_csv("../data/small_talk.csv")["question"].drop_duplicates().sample(40, random_state=0)
 rows = []
 for question in questions:
-    weights = attend(bot, question).encoder
+    weights = trace_attention(bot, question).encoder
     place = np.arange(weights.shape[-1])
     distance = (weights * np.abs(place[:, None] - place)).sum(-1).mean(-1)
     spread = -(weights * np.log2(np.maximum(weights, 1e-9))).sum(-1).mean(-1)
@@ -208,7 +208,7 @@ pd.DataFrame(rows, columns=["left out", "what is left", "change, nats", "answer 
 # %% [markdown] lang="en"
 # ## Three things to try
 #
-# 1. Ask the same in other words: `attend(bot, "배가 고파")`. Which heads look at the same place?
+# 1. Ask the same in other words: `trace_attention(bot, "배가 고파")`. Which heads look at the same place?
 # 2. Find a head of the decoder that always looks one token back. What could it be good for?
 # 3. Train for 4 epochs instead of 20 and draw the cross-attention again. Does it look at the question already?
 #
@@ -217,7 +217,7 @@ pd.DataFrame(rows, columns=["left out", "what is left", "change, nats", "answer 
 # %% [markdown] lang="ko"
 # ## 해 볼 것 세 가지
 #
-# 1. 같은 것을 다른 말로 물어보세요: `attend(bot, "배가 고파")`. 어느 헤드가 같은 곳을 보나요?
+# 1. 같은 것을 다른 말로 물어보세요: `trace_attention(bot, "배가 고파")`. 어느 헤드가 같은 곳을 보나요?
 # 2. 언제나 한 토큰 앞을 보는 디코더 헤드를 찾아보세요. 어디에 쓸모가 있을까요?
 # 3. 20에포크 대신 4에포크만 학습하고 교차 어텐션을 다시 그려 보세요. 벌써 질문을 보고 있나요?
 #

@@ -10,8 +10,8 @@
 # - shipping it: a SavedModel that takes and returns text, and needs TensorFlow alone.
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), section 5. The code:
-# [`data/check`](../keras_transformer/data/check), [`training/trainer.py`](../keras_transformer/training/trainer.py),
-# [`run.py`](../keras_transformer/run.py), [`export/saved_model.py`](../keras_transformer/export/saved_model.py).
+# [`data/quality`](../keras_transformer/data/quality), [`training/trainer.py`](../keras_transformer/training/trainer.py),
+# [`runs/run.py`](../keras_transformer/runs/run.py), [`export/saved_model.py`](../keras_transformer/export/saved_model.py).
 
 # %% [markdown] lang="ko"
 # # 5. 내 말뭉치로
@@ -25,8 +25,8 @@
 # - 내보내기: 글을 받아 글을 돌려주고 TensorFlow만 있으면 되는 SavedModel.
 #
 # 논문: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762) 5절. 코드:
-# [`data/check`](../keras_transformer/data/check), [`training/trainer.py`](../keras_transformer/training/trainer.py),
-# [`run.py`](../keras_transformer/run.py), [`export/saved_model.py`](../keras_transformer/export/saved_model.py).
+# [`data/quality`](../keras_transformer/data/quality), [`training/trainer.py`](../keras_transformer/training/trainer.py),
+# [`runs/run.py`](../keras_transformer/runs/run.py), [`export/saved_model.py`](../keras_transformer/export/saved_model.py).
 
 # %%
 import importlib

@@ -11,7 +11,7 @@
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), section 3. The code:
 # [`models/transformer.py`](../keras_transformer/models/transformer.py), [`text/tokenizer.py`](../keras_transformer/text/tokenizer.py),
-# [`attended.py`](../keras_transformer/attended.py).
+# [`chat/attention_trace.py`](../keras_transformer/chat/attention_trace.py).
 
 # %% [markdown] lang="ko"
 # # 6. 모델 하나로 여러 과제
@@ -26,7 +26,7 @@
 #
 # 논문: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762) 3절. 코드:
 # [`models/transformer.py`](../keras_transformer/models/transformer.py), [`text/tokenizer.py`](../keras_transformer/text/tokenizer.py),
-# [`attended.py`](../keras_transformer/attended.py).
+# [`chat/attention_trace.py`](../keras_transformer/chat/attention_trace.py).
 
 # %%
 import importlib
@@ -44,7 +44,7 @@ import io
 import numpy as np
 import pandas as pd
 
-from keras_transformer import Chatbot, Config, attend, plot_attention, train
+from keras_transformer import Chatbot, Config, plot_attention, trace_attention, train
 
 # %% [markdown] lang="en"
 # ## Four tasks from one number
@@ -171,16 +171,16 @@ pd.DataFrame({task: bot.replies([TASKS[task][0](n) for n in examples]) for task,
 # 때문입니다. 번역은 낱말을 따라갑니다. 그림은 마지막 층의 헤드들입니다.
 
 # %%
-plot_attention(attend(learnt["copy"][0], spell(4721)))
+plot_attention(trace_attention(learnt["copy"][0], spell(4721)))
 
 # %%
-plot_attention(attend(learnt["reverse"][0], spell(4721)))
+plot_attention(trace_attention(learnt["reverse"][0], spell(4721)))
 
 # %%
-plot_attention(attend(learnt["pronounce"][0], spell(4721)))
+plot_attention(trace_attention(learnt["pronounce"][0], spell(4721)))
 
 # %%
-plot_attention(attend(learnt["translate"][0], korean(4721)))
+plot_attention(trace_attention(learnt["translate"][0], korean(4721)))
 
 # %% [markdown] lang="en"
 # ## Three things to try

@@ -17,8 +17,8 @@ from keras_transformer.chat.datastore import (
 )
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.errors import InputError, RunLocked
-from keras_transformer.lock import locked
-from keras_transformer.storage import save_tensors
+from keras_transformer.runs.lock import locked
+from keras_transformer.runs.tensor_file import save_tensors
 
 EXCHANGES_KEPT = [
     Exchange("배고파", "밥 먹어요.", "말뭉치.csv", 2),

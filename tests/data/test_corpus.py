@@ -1,412 +1,232 @@
-"""Reading corpora: what is understood, what is left out and named, and what is refused with advice."""
+import argparse
+import hashlib
 
-import csv
-import pathlib
-import time
-import warnings
-
+import pandas
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from keras_transformer.data.corpus import CorpusWarning, load_pairs, read_chunks
+from keras_transformer.data import corpus as module
+from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint, part_of
+from keras_transformer.data.loading import CorpusWarning, load_pairs
+from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
 
-REAL_CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpora" / "chatbot_ko" / "ChatbotData.csv"
 
-PAIRS = [("안녕?", "반가워요."), ("How are you?", "Fine, thanks.")]
-
-
-def write(folder, name, text, encoding="utf-8"):
-    path = folder / name
-    path.write_bytes(text.encode(encoding))
-    return path
+def frame(*pairs):
+    return pandas.DataFrame(pairs, columns=["question", "answer"])
 
 
-def read(*args, **kwargs):
-    """The pairs as tuples."""
-    return list(load_pairs(*args, **kwargs).itertuples(index=False, name=None))
+def many(count):
+    return frame(*[(f"질문 {i}", f"답 {i}") for i in range(count)])
 
 
-def faults(path, **kwargs):
-    """The pairs as tuples, and what the warning says after the file's name."""
-    with pytest.warns(CorpusWarning) as caught:
-        pairs = read(path, **kwargs)
-    (warning,) = caught
-    return pairs, str(warning.message).removeprefix(f"{path}: ")
+def joined(corpus, name, turns=1):
+    """All pairs of a part."""
+    return [row for parts in corpus.parts(turns) for row in pairs_of(parts.get(name, frame()))]
 
 
-def refusal(*args, **kwargs):
-    """The message of the refusal, which is one line."""
-    with pytest.raises(InputError) as caught:
-        load_pairs(*args, **kwargs)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+def pairs_of(rows):
+    return list(rows[["question", "answer"]].itertuples(index=False, name=None))
 
 
-# What is understood
+def fingerprint(pairs, name=None):
+    digest = hashlib.sha256()
+    add_to_fingerprint(digest, name, pairs)
+    return digest.hexdigest()
+
+
+def test_fingerprint():
+    pairs = frame(("안녕?", "네"), ("hi", "hello"))
+    assert fingerprint(pairs) == hashlib.sha256("3:안녕?1:네2:hi5:hello".encode()).hexdigest()
+    assert fingerprint(pairs.set_index(pandas.Index([7, 3]))) == fingerprint(pairs)
+    assert fingerprint(pairs, "train") != fingerprint(pairs, "test")
+
+
+def test_the_fingerprint_of_a_corpus_too_small_to_train_on(tmp_path):
+    (tmp_path / "test.csv").write_text("question,answer\n안녕?,네\n")
+    (tmp_path / "dev.csv").write_text("question,answer\nhi,hello\n")
+    assert Corpus(tmp_path).fingerprint() == hashlib.sha256("validation2:hi5:hellotest3:안녕?1:네".encode()).hexdigest()
+    pairs = many(300)
+    assert Corpus(pairs).fingerprint() == Corpus(pairs).survey().fingerprint
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    "other",
     [
-        ("chat.csv", 'Q,A,label\n안녕?,반가워요.,0\nHow are you?,"Fine, thanks.",0\n'),
-        ("CHAT.CSV", 'id,Answer, QUESTION \n1,반가워요.,안녕?\n2,"Fine, thanks.",How are you?\n'),
-        ("chat.csv", '안녕?,반가워요.\nHow are you?,"Fine, thanks."\n'),
-        ("chat.tsv", "질문\t답변\n안녕?\t반가워요.\nHow are you?\tFine, thanks.\n"),
-        ("chat.txt", "안녕?\t반가워요.\nHow are you?\tFine, thanks.\n"),
-        ("chat.csv", ' 안녕?\t, 반가워요. \n\n   \nHow are you?,"Fine, thanks.\n"\n'),
-        ("chat.jsonl", '{"Q": "안녕?", "A": "반가워요."}\n\n{"A": "Fine, thanks.", "Q": "How are you?", "n": 1}\n'),
-        ("chat.ndjson", '{"질문": "\\uc548녕?", "답": "반가워요."}\n{"질문": "How are you?", "답": "Fine, thanks."}'),
+        frame(("hi", "hello"), ("안녕?", "네")),
+        frame(("안녕?", "네")),
+        frame(("안녕", "?네"), ("hi", "hello")),
+        frame(("안녕?", "네hi"), ("", "hello")),
+        frame(("안녕?", "네"), ("hi", "Hello")),
     ],
-    ids=["header", "other order and case", "no header", "tsv", "txt", "blanks", "jsonl", "ndjson"],
+    ids=["order", "fewer", "moved in a pair", "moved between pairs", "letter"],
 )
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_reads(tmp_path, name, text, line_end):
-    path = write(tmp_path, name, text.replace("\n", line_end))
-    assert read(path) == PAIRS
-    assert read(str(path)) == PAIRS
-    assert read([path]) == PAIRS
+def test_fingerprint_differs(other):
+    assert fingerprint(other) != fingerprint(frame(("안녕?", "네"), ("hi", "hello")))
+
+
+def test_a_file_has_the_parts_of_the_frozen_split(tmp_path):
+    many(300).to_csv(tmp_path / "pairs.csv", index=False)
+    corpus, expected = Corpus(tmp_path / "pairs.csv"), split_pairs(many(300))
+    survey = corpus.survey()
+    assert survey.sizes == {name: len(part) for name, part in expected.items()}
+    assert pairs_of(survey.sample) == pairs_of(expected["train"])
+    for name, part in expected.items():
+        assert joined(corpus, name) == pairs_of(part)
+
+
+def test_the_shards_of_a_folder_make_one_corpus(tmp_path):
+    whole = many(300)
+    for i in range(3):
+        whole[100 * i : 100 * (i + 1)].to_json(tmp_path / f"{i}.jsonl", orient="records", lines=True)
+    (tmp_path / "README.md").write_text("Not a corpus.")
+    corpus, alone = Corpus(tmp_path), Corpus(whole)
+    assert corpus.survey().fingerprint == alone.survey().fingerprint
+    assert joined(corpus, "train") == joined(alone, "train")
+    assert len(list(corpus.parts())) == 3
+
+
+def test_files_are_the_parts_that_their_names_say(tmp_path):
+    for name, pairs in (("fre_dev", many(3)), ("fre_test", many(2)), ("fre_train", many(9))):
+        pairs.to_csv(tmp_path / f"{name}.tsv", sep="\t", header=False, index=False)
+    corpus = Corpus(tmp_path)
+    assert corpus.survey().sizes == {"train": 9, "validation": 3, "test": 2}
+    assert joined(corpus, "validation") == pairs_of(many(3))
 
 
 @pytest.mark.parametrize(
-    "header",
+    ("name", "part"),
     [
-        "question,answer", "Questions,Answers", "q,a", "query,reply", "input,output", "inputs,outputs", "source,target",
-        "src,tgt", "prompt,completion", "질문,답", "입력,출력", "질문,대답", "질문,응답", "\u110c\u1175\u11af문,답변",
-    ],
-)  # fmt: skip
-def test_known_column_names(tmp_path, header):
-    assert read(write(tmp_path, "a.csv", f"{header}\n안녕?,반가워요.\n")) == [("안녕?", "반가워요.")]
-
-
-def test_plainest_name_wins(tmp_path):
-    path = write(tmp_path, "a.csv", "source,question,answer\nwww,안녕?,반가워요.\n")
-    assert read(path) == [("안녕?", "반가워요.")]
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", "질문,ask,tell\nx,안녕?,반가워요.\n"),
-        ("a.jsonl", '{"질문": "x", "ask": "안녕?", "tell": "반가워요."}\n'),
-    ],
-)
-def test_columns_by_name(tmp_path, name, text):
-    path = write(tmp_path, name, text)
-    assert read(path, question="ask", answer="tell") == [("안녕?", "반가워요.")]
-    assert "no column named 'asks'; there are 질문, ask, tell" in refusal(path, question="asks", answer="tell")
-
-
-def test_parallel_files(tmp_path):
-    questions = write(tmp_path, "train.q", "안녕?\n\nHow are you?\n")
-    answers = write(tmp_path, "train.a", '반가워요.\r\n \r\n"Fine", thanks.')
-    assert read((questions, answers)) == [("안녕?", "반가워요."), ("How are you?", '"Fine", thanks.')]
-
-
-def test_result_is_a_frame(tmp_path):
-    pairs = load_pairs(write(tmp_path, "a.csv", "Q,A,label\n안녕?,반가워요.,0\n1,2,0\n"))
-    assert list(pairs.columns) == ["question", "answer"]
-    assert list(pairs.index) == [0, 1]
-    assert pairs["answer"][1] == "2"
-
-
-@pytest.mark.parametrize(
-    ("cell", "value"),
-    [
-        ('"두 줄\n인사"', "두 줄\n인사"),
-        ('"두 줄\r\n인사"', "두 줄\r\n인사"),
-        ('"그는 ""네"" 했다"', '그는 "네" 했다'),
-        ('5" screen', '5" screen'),
-        ("NA", "NA"),
-        ("a\u2028b\x0cc\x85d", "a\u2028b\x0cc\x85d"),
-        ("가" * 200_000, "가" * 200_000),
-    ],
-    ids=["LF inside", "CRLF inside", "doubled quotes", "stray quote", "NA", "not line ends", "long"],
-)
-def test_cells(tmp_path, cell, value):
-    limit = csv.field_size_limit()
-    assert read(write(tmp_path, "a.csv", f"Q,A\n{cell},ok\nb,네\n")) == [(value, "ok"), ("b", "네")]
-    assert csv.field_size_limit() == limit
-
-
-TEXT = (
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1).map(str.strip).filter(bool)
-)
-
-
-@settings(deadline=None, derandomize=True)
-@given(st.lists(st.tuples(TEXT, TEXT), min_size=1))
-def test_what_csv_writes_comes_back(tmp_path_factory, pairs):
-    path = tmp_path_factory.mktemp("corpus") / "a.csv"
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("question", "answer"), *pairs])
-    assert read(path) == pairs
-
-
-# Encodings
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf-8-sig"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "marked"])
-def test_mark_at_the_start_is_no_text(tmp_path, encoding, mark):
-    path = write(tmp_path, "a.csv", f"{mark}Q,A\n안녕?,반가워요.\n")
-    assert read(path, encoding=encoding) == [("안녕?", "반가워요.")]
-
-
-@pytest.mark.parametrize("encoding", ["cp949", "utf-16"])
-def test_other_encodings(tmp_path, encoding):
-    path = write(tmp_path, "a.csv", "Q,A\r\nhi,hello\r\n안녕?,반가워요.\r\n", encoding)
-    assert read(path, encoding=encoding) == [("hi", "hello"), ("안녕?", "반가워요.")]
-
-
-@pytest.mark.parametrize(
-    ("data", "encoding", "message"),
-    [
-        ("Q,A\r\nhi,hello\r\n안녕?,네\r\n".encode("cp949"), "utf-8",
-         "line 3 is not UTF-8; the file reads as CP949: add --encoding cp949"),
-        ("Q,A\n안녕?,네\n".encode("utf-16"), "utf-8",
-         "line 1 is not UTF-8; the file starts like UTF-16: add --encoding utf-16"),
-        (b"Q,A\rhi,\xff\xff\r", "utf-8", "line 2 is not UTF-8: say its encoding with --encoding"),
-        (b"\xef\xbb\xbfQ,A\nhi,\xff\xff\n", "utf-8", "line 2 is not UTF-8: say its encoding with --encoding"),
-        ("Q,A\nhi,안\n".encode(), "ascii", "line 2 is not ascii: say the file's encoding with --encoding"),
-    ],
-    ids=["cp949", "utf-16", "unknown", "marked", "given"],
-)  # fmt: skip
-def test_wrong_encoding(tmp_path, data, encoding, message):
-    path = tmp_path / "a.csv"
-    path.write_bytes(data)
-    assert refusal(path, encoding=encoding) == f"{path}: {message}"
-
-
-@pytest.mark.parametrize("encoding", ["utf-99", "hex"])
-def test_unknown_encoding(tmp_path, encoding):
-    assert f"no text encoding is named '{encoding}'" in refusal(write(tmp_path, "a.csv", "안녕?,네"), encoding=encoding)
-
-
-# What is left out
-
-
-def test_reports_rows_by_their_line(tmp_path):
-    text = 'Q,A,label\n"안\n녕?",네,0\n\n안녕?,,0\n , 네,0\n잘 지내?\na,b,c,d\nhi,hello,0\n'
-    pairs, report = faults(write(tmp_path, "a.csv", text))
-    assert pairs == [("안\n녕?", "네"), ("hi", "hello")]
-    assert report == (
-        "4 of 6 rows left out: row 5: no answer; row 6: no question; "
-        "row 7: 1 column instead of 3; row 8: 4 columns instead of 3"
-    )
-
-
-@pytest.mark.parametrize(
-    "lost",
-    [
-        '"안녕?,네',
-        '"안녕?","네',
-        '"안녕?"네,네',
-        'hi,"hello',
-        'hi,""hello"',
-    ],
-    ids=["unclosed", "unclosed last", "text after", "unclosed second", "doubled"],
-)
-@pytest.mark.parametrize("after", ["", 'b,네\n"c","예\n예"\n', '"c","예\n예"\nb,네\n', 'b,5" 네\nc,d"\n'])
-def test_broken_quotes_lose_one_row(tmp_path, lost, after):
-    expected = read(write(tmp_path, "good.csv", f"Q,A\na,응\n{after}"))
-    pairs, report = faults(write(tmp_path, "bad.csv", f"Q,A\na,응\n{lost}\n{after}"))
-    assert pairs == expected
-    assert report == f"1 of {len(expected) + 1} rows left out: row 3: broken quotes"
-
-
-def test_quote_that_swallows_rows_loses_one(tmp_path):
-    # As csv reads it, the quote of row 2 closes in row 4, and the three rows are one of a single cell.
-    pairs, report = faults(write(tmp_path, "a.csv", 'Q,A\n"안녕?,네\nhi,hello\nb,5"\nc,응\n'))
-    assert pairs == [("hi", "hello"), ("b", '5"'), ("c", "응")]
-    assert report == "1 of 4 rows left out: row 2: broken quotes"
-
-
-def test_many_broken_quotes_take_linear_time(tmp_path):
-    # Each row opens a quote inside which all others fit: reading on from each to the end would take minutes.
-    path = write(tmp_path, "a.csv", "Q,A\nhi,hello\n" + '안녕","네\n' * 30_000)
-    start = time.perf_counter()
-    pairs, report = faults(path)
-    assert time.perf_counter() - start < 60
-    assert pairs == [("hi", "hello")]
-    assert report.startswith("30000 of 30001 rows left out: row 3: broken quotes; row 4: broken quotes; ")
-    assert report.endswith("row 12: broken quotes; … and 29990 more")
-
-
-def test_nul(tmp_path):
-    pairs, report = faults(write(tmp_path, "a.csv", "Q,A,label\n안\0녕?,네,0\na,b,\0\nhi,hello,0\n"))
-    assert pairs == [("hi", "hello")]
-    assert report == "2 of 3 rows left out: row 2: NUL character; row 3: NUL character"
-
-
-def test_bad_json_lines(tmp_path):
-    lines = [
-        '{"Q": "안녕?", "A": ',
-        '{"Q": "안녕?", "A": "네"}',
-        '["안녕?", "네"]',
-        '{"Q": "안녕?", "A": 1}',
-        '{"Q": false, "A": "네"}',
-        '{"Q": "안녕?", "A": null}',
-        '{"A": "네"}',
-        '{"Q": "안녕?", "A": " "}',
-        '{"Q": "\\ud83d", "A": "네"}',
-        '{"Q": "안녕?", "A": "\\u0000"}',
-        "[" * 100_000,
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)
-        assert read(write(tmp_path, "a.jsonl", "\n".join(lines))) == [("안녕?", "네")]
-    path = write(tmp_path, "a.jsonl", "\n".join(lines))
-    assert faults(path)[1] == (
-        "10 of 11 rows left out: row 1: not JSON; row 3: not a JSON object; row 4: answer is not a string; "
-        "row 5: question is not a string; row 6: no answer; row 7: no question; row 8: no answer; "
-        "row 9: question holds half a character; row 10: NUL character; row 11: not JSON"
-    )
-
-
-def test_parallel_files_with_a_gap(tmp_path):
-    questions = write(tmp_path, "train.q", "안녕?\n\nHow are you?\nb\n")
-    answers = write(tmp_path, "train.a", "반가워요.\nyes\n\n네\n")
-    with pytest.warns(CorpusWarning) as caught:
-        assert read([questions, answers]) == [("안녕?", "반가워요."), ("b", "네")]
-    report = "2 of 4 rows left out: row 2: no question; row 3: no answer"
-    assert str(caught[0].message) == f"{questions} + {answers}: {report}"
-
-
-def test_warning_points_to_the_caller(tmp_path):
-    with pytest.warns(CorpusWarning) as caught:
-        load_pairs(write(tmp_path, "a.csv", "Q,A\n안녕?,네\nhi,\n"))
-    assert caught[0].filename == __file__
-
-
-# What is refused
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("a.csv", "id,text,label\n1,안녕?,0\n", "no column known as question or answer among id, text, label; name the "
-         "columns with --question and --answer"),
-        ("a.csv", "안녕?;네\n", "no column known as question or answer among 안녕?;네; name"),
-        ("a.csv", "질문,text\n안녕?,네\n", "no column known as answer among 질문, text; name"),
-        ("a.csv", "text,답변\n안녕?,네\n", "no column known as question among text, 답변; name"),
-        ("a.csv", ",".join("bcdefghijklmn"), "among b, c, d, e, f, g, h, i, j, k, … and 3 more; name"),
-        ("a.csv", "x" * 100 + ",y,z", "among " + "x" * 59 + "…, y, z; name"),
-        ("a.jsonl", '{"ask": "안녕?", "tell": "네"}', "no column known as question or answer among ask, tell; name"),
-        ("a.csv", '"Q,A\n안녕?,네\n', "row 1: broken quotes, and the first row must tell the columns"),
-        ("a.csv", "", "no question-answer pair in it"),
-        ("a.csv", "Q,A\n\n", "no question-answer pair in it"),
-        ("a.csv", "Q,A\n안녕?,\n,네\n", "no question-answer pair in it (row 2: no answer)"),
-        ("a.jsonl", "안녕?\n", "no question-answer pair in it (row 1: not JSON)"),
-        ("a.xlsx", "", "should end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
-        ("a", "", "should end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
-    ],
-)  # fmt: skip
-def test_refuses(tmp_path, name, text, message):
-    path = write(tmp_path, name, text)
-    assert refusal(path).startswith(f"{path}: ")
-    assert message in refusal(path)
-
-
-def test_missing_file(tmp_path):
-    assert refusal(tmp_path / "a.csv") == f"{tmp_path / 'a.csv'}: no such file"
-
-
-@pytest.mark.parametrize("name", ["folder", "folder.csv"])
-def test_folder(tmp_path, name):
-    (tmp_path / name).mkdir()
-    assert refusal(tmp_path / name) == f"{tmp_path / name}: a folder, not a file"
-
-
-def test_unreadable_file(tmp_path):
-    path = tmp_path / "a.csv"
-    path.symlink_to(path)  # A loop, which even root cannot read.
-    assert refusal(path).startswith(f"{path}: cannot be read: ")
-
-
-def test_parallel_files_of_different_length(tmp_path):
-    questions, answers = write(tmp_path, "q.txt", "안녕?\nhi\n"), write(tmp_path, "a.txt", "네\nhello\nbye\n")
-    assert f"{questions} has 2 lines and {answers} has 3" in refusal([questions, answers])
-
-
-def test_columns_of_parallel_files(tmp_path):
-    paths = [write(tmp_path, "q.txt", "안녕?"), write(tmp_path, "a.txt", "네")]
-    assert "two parallel text files have none" in refusal(paths, question="q", answer="a")
-
-
-@pytest.mark.parametrize("count", [0, 3])
-def test_number_of_files(tmp_path, count):
-    assert refusal([tmp_path / "a.txt"] * count).endswith(f"two parallel text files, not {count}")
-
-
-@pytest.mark.parametrize("names", [{"question": "Q"}, {"answer": "A"}])
-def test_one_name_alone(tmp_path, names):
-    assert refusal(write(tmp_path, "a.csv", "Q,A\n안녕?,네\n"), **names) == (
-        "give both --question and --answer, or neither"
-    )
-
-
-# The published corpus
-
-
-@pytest.mark.skipif(not REAL_CORPUS.exists(), reason="the corpora are not beside the repository, in ../shared/corpora")
-def test_published_corpus():
-    pairs = load_pairs(REAL_CORPUS)
-    assert len(pairs) == 11_823
-    assert tuple(pairs.iloc[0]) == ("12시 땡!", "하루가 또 가네요.")
-
-
-def test_two_files_that_hold_pairs_are_not_taken_for_parallel_text(tmp_path):
-    for name in ("train.csv", "valid.csv"):
-        (tmp_path / name).write_text("question,answer\nhi,hello\n")
-    with pytest.raises(InputError, match=r"train\.csv: holds pairs by itself.*give it alone"):
-        load_pairs([tmp_path / "train.csv", tmp_path / "valid.csv"])
-
-
-# Conversations
-
-
-def test_each_turn_of_a_conversation_answers_those_before_it(tmp_path):
-    lines = [
-        '{"turns": ["안녕", "네", "뭐 해?", "공부"]}',
-        '{"question": "q", "answer": "a"}',
-        '{"turns": ["hi", "hello"]}',
-    ]
-    path = write(tmp_path, "talks.jsonl", "\n".join(lines))
-    assert load_pairs(path, turns=2).to_numpy().tolist() == [
-        ["안녕", "네", "안녕"], ["안녕\n네", "뭐 해?", "안녕"], ["네\n뭐 해?", "공부", "안녕"],
-        ["q", "a", "q"], ["hi", "hello", "hi"],
-    ]  # fmt: skip
-    assert load_pairs(path)["question"].tolist() == ["안녕", "네", "뭐 해?", "q", "hi"]
-
-
-@pytest.mark.parametrize(
-    ("turns", "problem"),
-    [
-        ('["a"]', "no two turns"),
-        ("[]", "no two turns"),
-        ('["a", 5]', "turn 2 is not a string"),
-        ('["a", {"x": 1}]', "no turn 2"),
-        ('["a", " ", "b"]', "no turn 2"),
+        ("train-00001-of-00010.csv", "train"),
+        ("hun_dev.tsv", "validation"),
+        ("valid.csv", "validation"),
+        ("chat.test.jsonl", "test"),
+        ("training2.csv", "train"),
+        ("testimony.csv", None),
+        ("대화.csv", None),
     ],
 )
-def test_a_conversation_that_cannot_be_used_is_named(tmp_path, turns, problem):
-    path = write(tmp_path, "talks.jsonl", f'{{"turns": ["a", "b"]}}\n{{"turns": {turns}}}')
-    with pytest.warns(CorpusWarning, match=f"row 2: {problem}"):
-        assert len(load_pairs(path)) == 1
+def test_words_in_a_name_say_the_part(tmp_path, name, part):
+    assert part_of(tmp_path / name) == part
 
 
-def test_a_file_is_read_in_chunks(tmp_path, monkeypatch):
-    path = write(tmp_path, "pairs.csv", "question,answer\n" + "".join(f"q{i},a{i}\n" for i in range(7)))
-    monkeypatch.setattr("keras_transformer.data.corpus.CHUNK", 3)
-    assert [len(chunk) for chunk in read_chunks(path)] == [3, 3, 1]
-    assert load_pairs(path)["question"].tolist() == [f"q{i}" for i in range(7)]
-    assert load_pairs(path).index.tolist() == list(range(7))
+def test_without_a_file_of_validation_some_training_pairs_are_taken(tmp_path):
+    many(300).to_csv(tmp_path / "train.csv", index=False)
+    many(5).to_csv(tmp_path / "test.csv", index=False)
+    split = split_pairs(many(300))
+    sizes = Corpus(tmp_path).survey().sizes
+    assert sizes == {"train": 300 - len(split["validation"]), "validation": len(split["validation"]), "test": 5}
 
 
-def test_chunks_with_and_without_conversations_make_one_table(tmp_path, monkeypatch):
-    lines = [*['{"question": "q", "answer": "a"}'] * 3, '{"turns": ["안녕", "네", "뭐 해?"]}']
-    path = write(tmp_path, "a.jsonl", "\n".join([*lines, '{"question": "r", "answer": "b", "turns": []}']))
-    monkeypatch.setattr("keras_transformer.data.corpus.CHUNK", 2)
-    assert load_pairs(path)["opening"].tolist() == ["q"] * 3 + ["안녕"] * 2 + ["r"]
+def test_with_a_file_of_validation_all_else_is_for_training(tmp_path):
+    many(10).to_csv(tmp_path / "a.csv", index=False)
+    corpus = Corpus(many(20), validation=tmp_path / "a.csv")
+    assert corpus.survey().sizes == {"train": 20, "validation": 10, "test": 0}
+    assert corpus.source["validation"] == [str(tmp_path / "a.csv")]
+
+
+def test_the_same_corpus_is_found_again(tmp_path):
+    many(200).rename(columns={"question": "Frage"}).to_csv(tmp_path / "a.csv", index=False, encoding="utf-16")
+    corpus = Corpus(tmp_path / "a.csv", "Frage", "answer", "utf-16")
+    assert Corpus.found_at(corpus.source).survey().fingerprint == corpus.survey().fingerprint
+
+
+def test_rows_left_out_are_told_once(tmp_path):
+    many(200).to_csv(tmp_path / "a.csv", index=False)
+    with open(tmp_path / "a.csv", "a") as file:
+        file.write("no answer,\n")
+    many(9).to_csv(tmp_path / "b.csv", index=False)
+    corpus = Corpus(tmp_path)
+    with pytest.warns(CorpusWarning, match="1 of 201 rows left out"):
+        corpus.survey()
+    assert len(list(corpus.parts())) == 2  # A warning would be an error here.
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "a folder without a corpus file"),
+        ({"train.csv": 200, "more.csv": 9}, r"more\.csv: its name says no part"),
+        ({"test.csv": 200}, "gives none to train"),
+        ({"a.csv": 3}, "too small: of its 3 pairs the split gives none to validation; .*; --no-hold-out trains on all"),
+    ],
+)
+def test_a_folder_that_cannot_be_trained_on_is_refused(tmp_path, files, message):
+    for name, count in files.items():
+        many(count).to_csv(tmp_path / name, index=False)
+    with pytest.raises(InputError, match=message):
+        Corpus(tmp_path).survey()
+
+
+def test_a_sample_is_drawn_evenly_and_the_same_every_time(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE", 100)
+
+    def drawn():
+        sample = Sample()
+        for i in range(10):
+            sample.add(many(1000)[100 * i : 100 * (i + 1)])
+        return sample.pairs
+
+    first = drawn()
+    assert len(first) == 100 and set(pairs_of(first)) < set(pairs_of(many(1000)))
+    assert 30 < (first.index < 500).sum() < 70
+    assert pairs_of(drawn()) == pairs_of(first)
+
+
+def test_what_load_pairs_reads_is_a_corpus_too(tmp_path):
+    (tmp_path / "a.txt").write_text("q\n" * 30 + "r\n" * 30)
+    (tmp_path / "b.txt").write_text("a\n" * 60)
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    corpus = Corpus(paths, validation=paths)
+    assert joined(corpus, "train") == joined(corpus, "validation") == pairs_of(load_pairs(paths))
+
+
+def test_a_name_of_the_catalog_is_a_corpus(monkeypatch):
+    told = []
+    monkeypatch.setattr(module, "download_corpus", told.append)
+    monkeypatch.setattr(module, "find_corpus", lambda name: argparse.Namespace(parts={"train": 3, "validation": 2}))
+    monkeypatch.setattr(module, "corpus_pairs", lambda name, part: iter(pairs_of(many(3 if part == "train" else 2))))
+    monkeypatch.setattr(module, "CHUNK", 2)
+    corpus = Corpus("talk")
+    assert told == ["talk"]
+    assert corpus.survey().sizes == {"train": 3, "validation": 2, "test": 0}
+    assert [len(parts["train"]) for parts in corpus.parts() if "train" in parts] == [2, 1]
+    assert corpus.source["corpus"] == ["talk"]
+
+
+def test_the_catalog_knows_the_licence_and_a_file_does_not(made_up_corpus, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "download_corpus", lambda name: None)
+    assert Corpus(made_up_corpus("Q,A\n").name).licence == "CC0"
+    (tmp_path / "pairs.tsv").write_text("q\ta\n")
+    assert Corpus(tmp_path / "pairs.tsv").licence is None
+    assert Corpus(many(3)).licence is None
+
+
+def test_what_is_neither_a_file_nor_a_name_is_refused():
+    with pytest.raises(
+        InputError, match=r"chatbot: no such file; and no corpus is named 'chatbot': did you mean chatbot_ko\?"
+    ):
+        Corpus("chatbot").survey()
+
+
+def test_conversations_keep_their_turns_and_stay_in_one_part(tmp_path):
+    lines = [f'{{"turns": ["질문 {i}", "b", "c", "d"]}}' for i in range(300)]
+    (tmp_path / "talks.jsonl").write_text("\n".join(lines), "utf-8")
+    corpus, openings = Corpus(tmp_path / "talks.jsonl"), many(300)
+    assert corpus.survey(turns=3).sizes == {name: 3 * len(part) for name, part in split_pairs(openings).items()}
+    found = {name: {row[0].split("\n")[0] for row in joined(corpus, name, turns=3)} for name in ("train", "validation")}
+    assert found == {name: set(split_pairs(openings)[name]["question"]) for name in found}
+
+
+def test_what_its_name_says_is_test_is_never_trained_on(tmp_path):
+    for name, count in (("train", 9), ("test", 4)):
+        many(count).to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "held").mkdir()
+    for name, count in (("train", 7), ("dev", 2)):
+        many(count).to_csv(tmp_path / f"held/{name}.csv", index=False)
+    assert Corpus(tmp_path, validation=tmp_path / "held").survey().sizes == {"train": 9, "validation": 2, "test": 4}
+
+
+def test_an_opening_is_part_of_the_fingerprint():
+    pairs = frame(("a", "b"), ("b", "c"))
+    assert fingerprint(pairs.assign(opening=["a", "b"])) == fingerprint(pairs)
+    assert fingerprint(pairs.assign(opening=["a", "a"])) != fingerprint(pairs)

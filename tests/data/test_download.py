@@ -11,7 +11,7 @@ import pytest
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import DownloadFailed, InputError
-from keras_transformer.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_to_the_end
 
 HALF = 5120  # Of the 10,240 bytes that the server has.
 

@@ -3,8 +3,8 @@ import collections
 import numpy as np
 import pytest
 
-from keras_transformer.data.encoding import EncodedPairs
 from keras_transformer.data.packing import PackedRows, choose_widths, lay_out, pack
+from keras_transformer.data.tokenized import EncodedPairs
 
 
 def encoded(*pairs):

@@ -4,21 +4,21 @@ import keras
 import numpy as np
 import pytest
 
+from keras_transformer.backend.devices import Devices
 from keras_transformer.decoding import compiled
-from keras_transformer.device import Devices
 
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="the others take all rows at once")
 @pytest.mark.parametrize("rows, count", [(0, 1), (1, 1), (63, 1), (64, 2), (127, 3), (128, 4), (1000, 4)])
 def test_shares_are_as_many_as_cores_and_not_too_small(rows, count, monkeypatch):
     monkeypatch.setattr(compiled, "cores", lambda: 4)
-    assert compiled.shares(rows) == count
+    assert compiled.num_shards(rows) == count
 
 
 def test_a_gpu_takes_all_rows_at_once(monkeypatch):
     monkeypatch.setattr(compiled, "cores", lambda: 4)
     monkeypatch.setattr(compiled, "find_devices", lambda: Devices(("a GPU",)))
-    assert compiled.shares(1000) == 1
+    assert compiled.num_shards(1000) == 1
 
 
 def test_calls_are_at_work_at_the_same_time():

@@ -19,8 +19,8 @@ from keras_transformer import (
 )
 from keras_transformer.decoding import generate as generation
 from keras_transformer.decoding.compiled import compiled
-from keras_transformer.decoding.generate import Task, _programs, begin, to_class
-from keras_transformer.models.stepping import SteppingTransformer
+from keras_transformer.decoding.generate import GenerationConfig, _programs, begin, to_class
+from keras_transformer.models.incremental import IncrementalTransformer
 
 START, END, MAX = 2, 3, 12
 LIMITS = {"start_id": START, "end_id": END, "max_length": MAX}
@@ -168,10 +168,10 @@ def test_attention_is_that_of_the_whole_pass(model, strategy):
     assert {name: weights.shape for name, weights in generation.attention.items()} == {
         "encoder": (3, 2, 4, 5, 5), "decoder": (3, 2, 4, MAX, MAX), "cross": (3, 2, 4, MAX, 5),
     }  # fmt: skip
-    stepping = SteppingTransformer(model)
+    incremental = IncrementalTransformer(model)
     for row, (question, ids, length) in enumerate(zip(QUESTIONS, generation.ids, generation.lengths)):
         said = np.array([[START, *ids[: length - 1]]])
-        whole = whole_attention(stepping.parts, question[None], said)
+        whole = whole_attention(incremental.parts, question[None], said)
         for name, weights in whole.items():
             kept = generation.attention[name][row]
             rows, keys = weights.shape[-2:]
@@ -231,7 +231,7 @@ def test_seeds_share_a_program(model):
 
 
 def test_step_by_step_equals_at_once(model):
-    state, advance = begin(model, QUESTIONS, Task(**LIMITS))
+    state, advance = begin(model, QUESTIONS, GenerationConfig(**LIMITS))
     for tokens in range(1, MAX + 1):
         state = advance(state, tokens)
     whole = generate(model, QUESTIONS, **LIMITS)

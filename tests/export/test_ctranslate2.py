@@ -10,9 +10,9 @@ import pytest
 import tensorflow_datasets as tfds
 
 from keras_transformer import Beam, Chatbot, Config, InputError, Run, Tokenizer, export_ctranslate2
-from keras_transformer.chatbot import padded
+from keras_transformer.chat.chatbot import padded
 from keras_transformer.export import ctranslate2_files
-from keras_transformer.export.ctranslate2 import QUANTIZATIONS, reopen, write
+from keras_transformer.export.ctranslate2 import QUANTIZATIONS, load, write
 from keras_transformer.export.ctranslate2_files.answer import Bot
 
 PAD, END = 0, 3
@@ -122,7 +122,7 @@ def test_what_was_learnt_by_heart_survives_every_quantization(quantization, trai
 
 def test_its_scores_are_the_runs_whatever_the_length(trained, assert_answers_as):
     bot, folders = trained
-    assert_answers_as(reopen(folders["float32"]), bot, [*QUESTIONS, "thank you", "bye~"])
+    assert_answers_as(load(folders["float32"]), bot, [*QUESTIONS, "thank you", "bye~"])
 
 
 def test_rounded_weights_are_smaller(trained):
@@ -185,7 +185,7 @@ def test_without_ctranslate2_the_error_says_how_to_install_it(tmp_path, monkeypa
     monkeypatch.delitem(sys.modules, Bot.__module__)
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(InputError, match=r"pip install 'keras-transformer\[ctranslate2\]'"):
-        reopen(tmp_path)
+        load(tmp_path)
 
 
 def test_it_answers_in_the_runs_own_way(hybrid_run, tmp_path):
@@ -194,6 +194,6 @@ def test_it_answers_in_the_runs_own_way(hybrid_run, tmp_path):
     bot, asked = Chatbot.load(hybrid_run), [*QUESTIONS, "hello!?", "thank you all", "안녕하세용", "처음 듣는 말"]
     expected = [(one.text, one.score and pytest.approx(one.score, 1e-3, 1e-4)) for one in bot.answers(asked)]
     assert {score is None for _, score in expected} == {True, False}
-    assert reopen(tmp_path / "out")(asked) == expected
+    assert load(tmp_path / "out")(asked) == expected
     assert run_python(tmp_path / "out", "answer.py", given="hello\n\n잘 자\n") == "Howdy!\n\n좋은 꿈 꾸세요.\n"
     assert Bot(tmp_path / "out").replies(["hello"], beam_size=2) != ["Howdy!"]  # With settings it generates.

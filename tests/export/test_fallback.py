@@ -8,12 +8,12 @@ import pytest
 import tensorflow as tf
 
 from keras_transformer import Beam, Chatbot, Confidence, InputError, Run, calibrate
-from keras_transformer.apps.info import in_lines
 from keras_transformer.chat.answering import Answering
-from keras_transformer.export import formats
-from keras_transformer.export.asked import Exported
-from keras_transformer.export.folder import questions_of
-from keras_transformer.export.formats import check_fallback, export
+from keras_transformer.cli.info import in_lines
+from keras_transformer.export import registry
+from keras_transformer.export.loader import Exported
+from keras_transformer.export.manifest import questions_of
+from keras_transformer.export.registry import check_fallback, export
 from keras_transformer.export.saved_model import Served
 
 UNKNOWN = "그건 잘 모르겠어요."
@@ -114,7 +114,7 @@ def test_judging_is_checked_before_an_export_is_kept(calibrated, tmp_path, monke
     def refuse(*_):
         raise InputError("judged otherwise")
 
-    monkeypatch.setattr(formats, "check_fallback", refuse)
+    monkeypatch.setattr(registry, "check_fallback", refuse)
     with pytest.raises(InputError, match="judged otherwise"):
         export(calibrated, tmp_path / "out", "litert", fallback=UNKNOWN, refusals=0.5)
     assert list(tmp_path.iterdir()) == []

@@ -39,7 +39,7 @@ def exported(run, folder, **options):
 
 def answerer(folder):
     """What the folder's program answers with."""
-    return litert.reopen(folder).__self__
+    return litert.load(folder).__self__
 
 
 def random_run(path, config, tokenizer, target_tokenizer=None):
@@ -80,7 +80,7 @@ def conversation_export(conversation_run, tmp_path_factory):
 def test_a_folder_answers_as_its_run_does(small_run, small_export, assert_answers_as):
     bot = Chatbot.load(small_run)
     assert bot.reply(QUESTIONS[0]) == "반가워요!"
-    assert_answers_as(litert.reopen(small_export), bot, QUESTIONS)
+    assert_answers_as(litert.load(small_export), bot, QUESTIONS)
 
 
 def test_so_does_that_of_a_run_with_turns_jamo_and_tokenizers_of_its_own(
@@ -88,7 +88,7 @@ def test_so_does_that_of_a_run_with_turns_jamo_and_tokenizers_of_its_own(
 ):
     bot = Chatbot.load(conversation_run.path)
     assert len(set(bot.replies(QUESTIONS))) > 3
-    assert_answers_as(litert.reopen(conversation_export), bot, QUESTIONS)
+    assert_answers_as(litert.load(conversation_export), bot, QUESTIONS)
 
 
 def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, tmp_path):
@@ -97,7 +97,7 @@ def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, tmp_path):
     assert about["verified"] == {"questions": 16, "equal": 16}
     asked = [*QUESTIONS, "hello", "hello!?", "thank you all", "안녕하세용", "처음 듣는 말"]
     expected = Chatbot.load(hybrid_run).answers(asked)
-    found = litert.reopen(tmp_path / "out")(asked)
+    found = litert.load(tmp_path / "out")(asked)
     assert found == [(one.text, one.score and pytest.approx(one.score, 1e-3, 1e-4)) for one in expected]
     assert {answer.composed for answer in expected} == {True, False}
     assert found[len(QUESTIONS)] == ("Howdy!", None)
@@ -143,7 +143,7 @@ def test_no_weights_are_stored_twice(tied, tmp_path):
 
 def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
     folder = exported(Run(small_run), tmp_path / "int8", quantization="int8")
-    found = litert.reopen(folder)(["안녕하세요", "", "hello"])
+    found = litert.load(folder)(["안녕하세요", "", "hello"])
     assert [answer for answer, _ in found] == ["반가워요!", "", "Hi there!"]
     small, large = ((path / "model.tflite").stat().st_size for path in (folder, small_export))
     assert small < 0.7 * large
@@ -151,7 +151,7 @@ def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
 
 def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
     folder = exported(Run(hybrid_run), tmp_path / "int8", quantization="int8")
-    found = litert.reopen(folder)(["안녕하세요", "", "hello"])
+    found = litert.load(folder)(["안녕하세요", "", "hello"])
     assert found == [("반가워요!", None), ("", 0.0), ("Howdy!", None)]
 
 

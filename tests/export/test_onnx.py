@@ -13,7 +13,7 @@ from keras_transformer.chat.answering import Answering
 from keras_transformer.chat.datastore import questions_and_answers, save_datastore
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.export import litert, onnx
-from keras_transformer.export.asked import Exported
+from keras_transformer.export.loader import Exported
 
 pytestmark = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports")
 
@@ -65,7 +65,7 @@ def assert_as_the_run(found, bot, questions):
 
 def test_a_folder_answers_as_its_run_does(small_export, bot, assert_answers_as):
     assert bot.reply(QUESTIONS[0]) == "반가워요!"
-    assert_answers_as(onnx.reopen(small_export), bot, QUESTIONS)
+    assert_answers_as(onnx.load(small_export), bot, QUESTIONS)
 
 
 def test_so_does_that_of_a_pre_norm_run_with_turns_jamo_two_tokenizers_and_a_shared_table(tmp_path, assert_answers_as):
@@ -77,7 +77,7 @@ def test_so_does_that_of_a_pre_norm_run_with_turns_jamo_two_tokenizers_and_a_sha
     folder.mkdir()
     onnx.write(run, model, folder)
     assert len(set(bot.replies(QUESTIONS))) > 3
-    assert_answers_as(onnx.reopen(folder), bot, QUESTIONS)
+    assert_answers_as(onnx.load(folder), bot, QUESTIONS)
 
 
 def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, hybrid_export):
@@ -86,10 +86,10 @@ def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, hybrid_export):
     assert about["verified"] == {"questions": 16, "equal": 16}
     bot, exported = Chatbot.load(hybrid_run), Exported(hybrid_export)
     asked = [*QUESTIONS, "hello!?", "thank you all", "안녕하세용", "처음 듣는 말"]
-    assert_as_the_run(onnx.reopen(hybrid_export)(asked), bot, asked)
+    assert_as_the_run(onnx.load(hybrid_export)(asked), bot, asked)
     assert exported.way == "hybrid"
     assert exported.n_best(["hello"]) == [[("Howdy!", None)]]
-    assert onnx.reopen(hybrid_export)(["hello"] * 150) == [("Howdy!", None)] * 150
+    assert onnx.load(hybrid_export)(["hello"] * 150) == [("Howdy!", None)] * 150
 
 
 def test_so_is_one_of_several_turns(tmp_path, exchanges):
@@ -100,7 +100,7 @@ def test_so_is_one_of_several_turns(tmp_path, exchanges):
     Answering("hybrid", 0.4).save(run.path)
     export_onnx(run.path, tmp_path / "out")
     asked = [*QUESTIONS, "hello\n배고파", "배고파\n오늘 날씨 어때"]
-    assert_as_the_run(onnx.reopen(tmp_path / "out")(asked), Chatbot.load(run.path), asked)
+    assert_as_the_run(onnx.load(tmp_path / "out")(asked), Chatbot.load(run.path), asked)
 
 
 def test_what_was_taught_answers_where_the_run_generates(small_run, tmp_path):
@@ -109,7 +109,7 @@ def test_what_was_taught_answers_where_the_run_generates(small_run, tmp_path):
     bot.datastore.teach("hello", "Howdy!")
     about = export_onnx(run, tmp_path / "out")
     assert about["answers"] == {"by": "generate", "run": "generate"}
-    assert_as_the_run(onnx.reopen(tmp_path / "out")([*QUESTIONS, "hello"]), bot, [*QUESTIONS, "hello"])
+    assert_as_the_run(onnx.load(tmp_path / "out")([*QUESTIONS, "hello"]), bot, [*QUESTIONS, "hello"])
 
 
 def test_the_program_retrieves_where_it_stands(hybrid_export, tmp_path):
@@ -122,8 +122,8 @@ def test_the_program_retrieves_where_it_stands(hybrid_export, tmp_path):
 
 def test_more_questions_than_a_batch_come_back_in_order(small_export, bot):
     asked, replies = ([row[i % 11] for i in range(150)] for row in (QUESTIONS, bot.replies(QUESTIONS)))
-    assert [answer for answer, _ in onnx.reopen(small_export)(asked)] == replies
-    assert onnx.reopen(small_export)([]) == []
+    assert [answer for answer, _ in onnx.load(small_export)(asked)] == replies
+    assert onnx.load(small_export)([]) == []
 
 
 def test_no_weights_are_stored_twice(small_export, bot):
@@ -136,7 +136,7 @@ def test_no_weights_are_stored_twice(small_export, bot):
 
 def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
     about = export_onnx(small_run, tmp_path / "int8", quantization="int8")
-    found = onnx.reopen(tmp_path / "int8")(["안녕하세요", "", "hello"])
+    found = onnx.load(tmp_path / "int8")(["안녕하세요", "", "hello"])
     assert [answer for answer, _ in found] == ["반가워요!", "", "Hi there!"]
     for name in (onnx.ENCODER, onnx.DECODER):  # Operations, which are not rounded, are many in so small a model.
         assert about["files"][name]["bytes"] < 0.7 * (small_export / name).stat().st_size
@@ -145,7 +145,7 @@ def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
 def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
     about = export_onnx(hybrid_run, tmp_path / "int8", quantization="int8")
     assert about["answers"]["by"] == "hybrid"
-    found = onnx.reopen(tmp_path / "int8")(["안녕하세요", "", "hello"])
+    found = onnx.load(tmp_path / "int8")(["안녕하세요", "", "hello"])
     assert found == [("반가워요!", None), ("", 0.0), ("Howdy!", None)]
 
 
@@ -195,10 +195,10 @@ def test_a_missing_package_names_the_extra(package, small_run, tmp_path, monkeyp
 
 def test_to_ask_a_folder_takes_no_converter(small_export, monkeypatch):
     monkeypatch.setitem(sys.modules, "tf2onnx", None)
-    assert onnx.reopen(small_export)([""]) == [("", 0.0)]
+    assert onnx.load(small_export)([""]) == [("", 0.0)]
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(InputError, match="the package onnxruntime"):
-        onnx.reopen(small_export)
+        onnx.load(small_export)
 
 
 def test_the_program_reads_questions_as_that_of_litert_which_is_tested():

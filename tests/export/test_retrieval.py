@@ -15,7 +15,7 @@ from keras_transformer import Chatbot
 from keras_transformer.chat import question_index
 from keras_transformer.chat.answering import Answering
 from keras_transformer.chat.datastore import Exchange
-from keras_transformer.export.beside import RETRIEVER, write_retrieval
+from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
 from keras_transformer.text import character_ngrams, normalize
 
 PROGRAM = runpy.run_path(str(RETRIEVER))

@@ -91,7 +91,7 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
 def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, assert_answers_as, options):
     about = export_saved_model(small_run, tmp_path / "out", **options)
     assert about["options"].keys() == options.keys()
-    ask = module.reopen(tmp_path / "out")
+    ask = module.load(tmp_path / "out")
     decoding = {name: value for name, value in options.items() if name not in ("tokenizer_ops", "xla", "n_best")}
     assert_answers_as(ask, bot, QUESTIONS, **decoding)
     several = ask.served if "n_best" not in options else tf.saved_model.load(str(tmp_path / "out")).signatures["n_best"]
@@ -120,7 +120,7 @@ def test_it_answers_in_the_way_of_its_run(small_run, tmp_path, answering):
     similarities = [near[0].similarity if near else 0 for near in bot.matches(QUESTIONS)]
     np.testing.assert_allclose(found["similarities"], similarities, atol=1e-4)
     reopened = [(answer.text, answer.score and pytest.approx(answer.score, abs=1e-4)) for answer in expected]
-    assert module.reopen(tmp_path / "out")(QUESTIONS) == reopened
+    assert module.load(tmp_path / "out")(QUESTIONS) == reopened
     assert set(signatures["n_best"].structured_outputs) == {"answers", "scores"}
 
 
@@ -129,7 +129,7 @@ def test_a_retrieving_run_generates_if_the_export_says_how(small_run, tmp_path, 
     Answering("retrieve").save(run)
     about = export_saved_model(run, tmp_path / "out", strategy=Greedy(), xla=False)
     assert about["answers"] == {"by": "generate", "run": "retrieve"}
-    ask = module.reopen(tmp_path / "out")
+    ask = module.load(tmp_path / "out")
     assert set(ask.served.structured_outputs) == {"answers", "scores"}
     assert_answers_as(ask, bot, QUESTIONS[:6])
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_is_said_and_leaves_nothing(small_run, tmp_path, monkeypa
 
 
 def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "reopen", lambda folder: lambda questions: [("틀렸어요", 0.0)] * len(questions))
+    monkeypatch.setattr(module, "load", lambda folder: lambda questions: [("틀렸어요", 0.0)] * len(questions))
     with pytest.raises(InputError, match="the export is not kept: only 0 of 16"):
         export_saved_model(small_run, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

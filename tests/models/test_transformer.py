@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_transformer.models.transformer import parts_of, transformer
+from keras_transformer.models.transformer import components_of, transformer
 
 SOURCE = np.array([[5, 6, 7, 0], [8, 9, 0, 0]])
 TARGET = np.array([[1, 2, 3], [1, 4, 5]])
@@ -275,7 +275,7 @@ def test_answers_may_have_token_ids_of_their_own(tied, tmp_path):
     assert tables == {"source_embedding/table": (12, 8), "target_embedding/table": (7, 8)}
     logits = logits_of(built)
     assert logits.shape == (2, 3, 7)
-    parts = parts_of(built)
+    parts = components_of(built)
     assert parts.embed_source is not parts.embed_target
     built.save(tmp_path / "model.keras")
     np.testing.assert_array_equal(logits_of(keras.saving.load_model(tmp_path / "model.keras")), logits)
@@ -283,7 +283,7 @@ def test_answers_may_have_token_ids_of_their_own(tied, tmp_path):
 
 def test_the_output_tied_to_the_target_is_its_table():
     built = transformer(12, 1, 16, 8, 2, 0.0, target_vocab_size=5, tie_embeddings=True)
-    parts = parts_of(built)
+    parts = components_of(built)
     table = ops.convert_to_numpy(built.get_layer("target_embedding").weights[0])
     state = np.random.default_rng(0).normal(size=(1, 1, 8)).astype("float32")
     np.testing.assert_allclose(ops.convert_to_numpy(parts.project(state))[0, 0], state[0, 0] @ table.T, atol=1e-5)

@@ -8,11 +8,11 @@ import pytest
 
 from keras_transformer import Confidence, InputError, Run, report_html
 from keras_transformer.config_file import read_config_file
-from keras_transformer.evaluation.foreign import invented
-from keras_transformer.evaluation.legend import LEGEND
+from keras_transformer.evaluation.metric_info import LEGEND
+from keras_transformer.evaluation.out_of_domain import invented
 from keras_transformer.report import report as module
 from keras_transformer.report.words import ABOUT, PANELS, WORDS
-from keras_transformer.storage import tensors_checksum
+from keras_transformer.runs.tensor_file import tensors_checksum
 from keras_transformer.visualize import training
 
 ENGLISH = {f"question {i}": [f"answer number {i}", "or another"] for i in range(40)}

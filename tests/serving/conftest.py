@@ -50,11 +50,11 @@ class Running:
 
     def __init__(self, served, key=None, name="모형", **limits):
         from keras_transformer.serving.app import make_app
-        from keras_transformer.serving.batching import Batcher
+        from keras_transformer.serving.batcher import Batcher
         from keras_transformer.serving.limits import Limits
         from keras_transformer.serving.metrics import Metrics
-        from keras_transformer.serving.port import address_of, listen
         from keras_transformer.serving.server import make_server, serve
+        from keras_transformer.serving.sockets import address_of, listen
 
         limits, listener, ready = Limits(**limits), listen("127.0.0.1", 0), threading.Event()
         self.address, self.port = address_of(listener), listener.getsockname()[1]
@@ -83,7 +83,7 @@ def start(bot):
     running = []
 
     def make(served=None, **options):
-        from keras_transformer.serving.served import Served
+        from keras_transformer.serving.engine import Served
 
         running.append(Running(served or Served(bot, max_length=20), **options))
         assert running[-1].ready.wait(300)

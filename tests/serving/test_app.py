@@ -7,8 +7,8 @@ import re
 import pytest
 import requests
 
-from keras_transformer.decoding.beam import Beam
-from keras_transformer.decoding.strategies import Sampling
+from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.samplers import Sampling
 
 GENERATED = {"answered_by": "generate", "sources": []}
 

@@ -7,7 +7,7 @@ import shlex
 import requests
 
 from keras_transformer.chat.answering import Answer
-from keras_transformer.serving.served import Served
+from keras_transformer.serving.engine import Served
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 

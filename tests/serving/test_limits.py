@@ -2,13 +2,13 @@ import pytest
 
 from keras_transformer import InputError
 from keras_transformer.serving import limits
-from keras_transformer.serving.limits import Limits, Rate, Refused
+from keras_transformer.serving.limits import Limits, Rate, RequestRejected
 
 
 def refused(rate, client, now):
     try:
         rate.check(client, now)
-    except Refused as error:
+    except RequestRejected as error:
         return error.headers["Retry-After"]
     return False
 

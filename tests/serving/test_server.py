@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from keras_transformer.serving import server as server_module
-from keras_transformer.serving.port import listen
+from keras_transformer.serving.sockets import listen
 
 
 def test_a_stop_takes_no_more_and_finishes_what_was_begun(start, bot):
@@ -113,8 +113,8 @@ def test_no_part_of_an_answer_waits_for_another(start):
 
 
 def test_a_model_that_cannot_warm_up_ends_the_server_with_its_error(bot):
+    from keras_transformer.serving.engine import Served
     from keras_transformer.serving.limits import Limits
-    from keras_transformer.serving.served import Served
     from keras_transformer.serving.server import run_server
 
     class Broken(Served):

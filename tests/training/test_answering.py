@@ -8,7 +8,7 @@ import pytest
 from keras_transformer import Chatbot, Config, Run
 from keras_transformer.chat.answering import Answering
 from keras_transformer.chat.datastore import CORRECTIONS, Exchange, Match, read_exchanges
-from keras_transformer.data.parts import Corpus
+from keras_transformer.data.corpus import Corpus
 from keras_transformer.training import answering
 from keras_transformer.training.answering import (
     as_exchanges,

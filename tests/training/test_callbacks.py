@@ -1,7 +1,7 @@
 import pytest
 import tensorflow as tf
 
-from keras_transformer.training.callbacks import Board, NarrowBar, best_row, out_of_patience
+from keras_transformer.training.callbacks import NarrowBar, TolerantTensorBoard, best_row, out_of_patience
 
 SCORE = "val_bits_per_char"
 
@@ -52,5 +52,5 @@ def test_the_bar_keeps_what_fits_a_line():
 
 def test_training_does_not_end_for_the_logs_of_tensorboard(tmp_path):
     message = "logs: some of TensorBoard's logs could not be written"
-    with pytest.warns(UserWarning, match=message), Board(tmp_path / "logs").forgiving():
+    with pytest.warns(UserWarning, match=message), TolerantTensorBoard(tmp_path / "logs").forgiving():
         raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")

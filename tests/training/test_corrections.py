@@ -7,7 +7,7 @@ import pytest
 
 from keras_transformer import Chatbot, InputError, Run, train
 from keras_transformer.chat.datastore import Exchange, read_exchanges
-from keras_transformer.evaluation.met import met_in_training
+from keras_transformer.evaluation.leakage import met_in_training
 from keras_transformer.training.corrections import CorrectedCorpus, check_corrections, corrected
 
 TAUGHT = {"question": "배고파", "answer": "빵은요?"}

@@ -52,11 +52,13 @@ def test_it_starts_from_the_best_weights_with_the_tokenizer_and_notes_its_origin
 
 
 def test_the_same_call_goes_on_with_or_without_an_epoch_done(parent, tmp_path, first_weights, monkeypatch):
-    begin = around.Keeper.on_epoch_begin
-    monkeypatch.setattr(around.Keeper, "on_epoch_begin", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    begin = around.RunCheckpoint.on_epoch_begin
+    monkeypatch.setattr(
+        around.RunCheckpoint, "on_epoch_begin", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     with pytest.raises(KeyboardInterrupt):  # As if killed before anything was saved.
         train(corpus("ask"), tmp_path / "run", from_run=parent)
-    monkeypatch.setattr(around.Keeper, "on_epoch_begin", begin)
+    monkeypatch.setattr(around.RunCheckpoint, "on_epoch_begin", begin)
     train(corpus("ask"), tmp_path / "run", from_run=parent)
     for ours, theirs in zip(*first_weights):
         np.testing.assert_array_equal(ours, theirs)

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from keras_transformer import Chatbot, Config, Run, Tokenizer, train
-from keras_transformer.data.encoding import encode_pairs
+from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.training import trainer
 from keras_transformer.training.messages import epochs_hint, question_text, sample_answers, warm_up_warning
 

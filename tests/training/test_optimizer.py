@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from keras_transformer import Config, transformer
-from keras_transformer.training.averaging import AveragedWeights
+from keras_transformer.training.ema import AveragedWeights
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.optimizer import make_optimizer
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from keras_transformer import Config, Run, split_pairs, train
-from keras_transformer.storage import load_tensors
+from keras_transformer.runs.tensor_file import load_tensors
 
 TINY = Config(
     vocab_size=400, num_layers=1, d_model=8, num_heads=2, dff=8, batch_size=100, epochs=2, patience=0,

@@ -21,10 +21,10 @@ from keras_transformer import (
     Tokenizer,
     train,
 )
-from keras_transformer.data.check.recommendation import recommend_for
-from keras_transformer.data.parts import Corpus
-from keras_transformer.device import Devices
-from keras_transformer.run import load_tensors
+from keras_transformer.backend.devices import Devices
+from keras_transformer.data.corpus import Corpus
+from keras_transformer.data.quality.recommendation import recommend_for
+from keras_transformer.runs.run import load_tensors
 from keras_transformer.training import callbacks as around
 from keras_transformer.training import trainer
 from keras_transformer.training.trainer import about_corpus, augmented, fitting_warm_up
@@ -140,14 +140,14 @@ def test_equal_seeds_give_equal_weights(trained, pairs, tmp_path):
 def interrupt(monkeypatch, at):
     """Presses Ctrl-C at a step."""
     steps = iter(range(1, 100))
-    original = around.Keeper.on_train_batch_end
+    original = around.RunCheckpoint.on_train_batch_end
 
     def press(self, batch, logs=None):
         original(self, batch, logs)
         if next(steps) == at:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(around.Keeper, "on_train_batch_end", press)
+    monkeypatch.setattr(around.RunCheckpoint, "on_train_batch_end", press)
 
 
 @pytest.mark.parametrize("at", [2, 5, 9])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from keras_transformer import Attended
+from keras_transformer import AttentionTrace
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def make_attended():
             drawn = draws.random((2, 3, len(rows), len(columns)), "float32") ** 4 * mask
             return drawn / drawn.sum(axis=-1, keepdims=True)
 
-        return Attended(
+        return AttentionTrace(
             asked="배고픈데 뭐 먹지?",
             question=list(question),
             answer=list(answer),

@@ -11,7 +11,7 @@ from benchmarks.korean_chatbot import memory, search, systems, ways
 from benchmarks.korean_chatbot.options import settings_file
 from benchmarks.korean_chatbot.ways import Asker
 from keras_transformer import Chatbot, InputError, preset
-from keras_transformer.apps.cli import parser
+from keras_transformer.cli.main import parser
 from keras_transformer.config_file import read_config_file
 
 OURS = """

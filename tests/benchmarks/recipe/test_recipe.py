@@ -10,7 +10,7 @@ from benchmarks.recipe import measuring
 from benchmarks.recipe.corpora import CORPORA, KNOWN, UNSEEN, Source, downloaded
 from benchmarks.recipe.measuring import EXACT, GENERATED, Record, measure, what_is_asked
 from keras_transformer import InputError
-from keras_transformer.apps.cli import parser
+from keras_transformer.cli.main import parser
 
 OURS = """
 import csv, json, pathlib, sys

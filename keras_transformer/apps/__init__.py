@@ -1,1 +1,0 @@
-"""What people start: the command line and the chat. Everything they do is done elsewhere."""

@@ -1,0 +1,107 @@
+"""The command `attention`: an answer, and a file that shows what the model looked at for it."""
+
+import pathlib
+
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.command import add_command, check_utf8
+from keras_transformer.cli.generation_options import (
+    add_strategy_options,
+    answers_wanted,
+    check_strategy_options,
+    in_words,
+    strategy_settings,
+)
+from keras_transformer.errors import InputError
+from keras_transformer.visualize import picture
+from keras_transformer.visualize.attention import KINDS, numbered
+
+PAGE = ".html"
+OF_PICTURES = ("kind", "layer", "head")
+
+
+def add_attention(commands):
+    """The grammar of `attention`."""
+    attention = add_command(
+        commands, "attention", run_attention, "show what a run looks at while it answers a question",
+        "keras-transformer attention runs/first \"안녕하세요\" --output attention.html",
+    )  # fmt: skip
+    attention.add_argument("run", metavar="RUN", help="folder of the run")
+    attention.add_argument("question", metavar="QUESTION", help="the question")
+    attention.add_argument(
+        "--output", metavar="FILE", required=True,
+        help="file to write: .html for a page to look around in, or .png, .svg, .pdf for a picture",
+    )  # fmt: skip
+    pictures = attention.add_argument_group("pictures", "What a picture shows; the page has all of it.")
+    pictures.add_argument(
+        "--kind", choices=KINDS,
+        help="cross: the answer looks at the question (the default); encoder: the question at itself; "
+        "decoder: the answer at itself",
+    )  # fmt: skip
+    pictures.add_argument("--layer", type=int, metavar="N", help="the layer, from 1 (default: the last)")
+    pictures.add_argument("--head", type=int, metavar="N", help="the head, from 1 (default: all, beside each other)")
+    add_strategy_options(attention)
+
+
+def run_attention(options):
+    """Writes the file, and prints the answer."""
+    check_strategy_options(options)
+    check_utf8("the question", options.question)
+    path = pathlib.Path(options.output)
+    check_output(path, options)
+    import_tensorflow_quietly()
+    from keras_transformer.chat.attention_trace import trace_attention
+    from keras_transformer.chat.chatbot import Chatbot
+
+    settings = strategy_settings(options)
+    check_run(options)
+    bot = Chatbot.load(options.run)
+    attended = trace_attention(bot, options.question, num_return=answers_wanted(options), **settings)
+    write(path, attended, options)
+    for answer, score in attended.answers:
+        print(in_words(answer, score, options))
+    return 0
+
+
+def check_output(path, options):
+    """Raises `InputError` if the file cannot be made, or not as the options want it."""
+    ending = path.suffix.lower()
+    if ending in picture.ENDINGS:
+        picture.check(path)
+        return
+    if ending != PAGE:
+        raise InputError(f"{path}: name a file that ends in {', '.join((PAGE, *picture.ENDINGS))}")
+    picture.check_place(path)
+    for name in OF_PICTURES:
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name} is an option of pictures; a page shows every kind, layer and head")
+
+
+def check_run(options):
+    """Raises `InputError` if the run has not what is to be shown, or cannot read the whole question."""
+    from keras_transformer.runs.run import Run
+    from keras_transformer.text.turns import question_ids
+
+    run = Run(options.run)
+    config = run.config
+    for name, count in (("layer", config.num_layers), ("head", config.num_heads)):
+        if (number := getattr(options, name)) is not None:
+            numbered(name, number, count)
+    [ids] = question_ids(run.tokenizer, [options.question], config.turns, config.max_length)
+    if len(ids) > config.max_length:
+        raise InputError(
+            f"the question has {len(ids)} tokens with its start and end, and this run reads {config.max_length}: "
+            "ask a shorter one"
+        )
+
+
+def write(path, attended, options):
+    """Writes the page or the picture."""
+    from keras_transformer.runs.atomic_io import write_atomically
+    from keras_transformer.visualize.attention import plot_attention
+    from keras_transformer.visualize.attention_html import attention_html
+
+    if path.suffix.lower() == PAGE:
+        write_atomically(path, attention_html(attended).encode("utf-8"))
+        return
+    heads = None if options.head is None else [options.head]
+    picture.save(plot_attention(attended, options.kind or "cross", options.layer, heads), path)

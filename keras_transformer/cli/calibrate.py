@@ -1,0 +1,107 @@
+"""The command `calibrate`: how sure a run is of its answers, so that it can know when not to answer."""
+
+import json
+import sys
+
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.answer_by import add_answer_by_option, check_answer_by
+from keras_transformer.cli.command import add_command
+from keras_transformer.cli.console import table
+from keras_transformer.cli.evaluation_data import corpus_of
+from keras_transformer.cli.generation_options import add_strategy_options, check_strategy_options, strategy_settings
+from keras_transformer.cli.train_options import add_source_options
+from keras_transformer.errors import InputError
+
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+def add_calibrate(commands):
+    """The grammar of `calibrate`."""
+    calibrate = add_command(
+        commands, "calibrate", run_calibrate, "note how sure a run is of its answers, for `--fallback`",
+        "keras-transformer calibrate runs/first",
+    )  # fmt: skip
+    calibrate.add_argument("run", metavar="RUN", help="folder of the run")
+    calibrate.add_argument(
+        "corpus", metavar="CORPUS", nargs="*", default=[],
+        help="the corpus whose validation part is asked, named as for `train` (default: the run's own)",
+    )  # fmt: skip
+    add_source_options(calibrate)
+    calibrate.add_argument("--json", action="store_true", help="print the table as JSON")
+    add_answer_by_option(calibrate)
+    add_strategy_options(calibrate)
+
+
+def run_calibrate(options):
+    """Asks the run, and prints what the scores of its answers tell."""
+    if options.n_best is not None:
+        raise InputError("--n-best: the one answer to each question is judged, the best")
+    check_strategy_options(options)
+    check_answer_by(options, options.run)
+    import_tensorflow_quietly()
+    from keras_transformer.evaluation.calibrate import calibrate
+    from keras_transformer.runs.run import Run
+
+    settings = strategy_settings(options)
+    questions = read_questions(options, Run(options.run))
+    print(f"Asking {options.run} {len(questions):,} questions …", file=sys.stderr, flush=True)
+    confidence = calibrate(options.run, questions, answer_by=options.answer_by, **settings)
+    about = summary(confidence)
+    print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
+    return 0
+
+
+def read_questions(options, run):
+    """The questions of the validation part: of the corpus that is named, or else of the run's own."""
+    from keras_transformer.evaluation.calibrate import different
+
+    if not options.corpus and not run.config.hold_out:
+        raise InputError(
+            f"{run.path}: knows all questions of its corpus, as training held none out: "
+            f"name a file of others with their answers: keras-transformer calibrate {run.path} FILE"
+        )
+    corpus = corpus_of(options, run)
+    parts = (part["validation"] for part in corpus.parts(run.config.turns, run.config.hold_out) if "validation" in part)
+    questions = different(question for part in parts for question in part["question"])
+    if not questions:
+        raise InputError(f"{' '.join(corpus.source['corpus'])}: its validation part holds no question")
+    return questions
+
+
+def summary(confidence):
+    """What a calibration tells, a dictionary: for each rate its bounds, and what is refused of foreign questions."""
+    from keras_transformer.evaluation.out_of_domain import separation
+
+    count = len(confidence.own)
+    return {
+        "questions": count,
+        "settings": confidence.settings,
+        "auroc": {kind: separation(confidence, numbers) for kind, numbers in confidence.foreign.items()},
+        "rates": [row(confidence, rate) for rate in RATES if rate >= 2 / (count + 1)],
+    }
+
+
+def row(confidence, rate):
+    """What is refused at a rate of wrong refusals."""
+    least_score, most_pieces = confidence.bounds(rate)
+    refused = {
+        kind: float((confidence.of(*zip(*numbers)) <= rate).mean()) for kind, numbers in confidence.foreign.items()
+    }
+    return {"refusals": rate, "least_score": least_score, "most_pieces": most_pieces, "refused": refused}
+
+
+def in_lines(run, about):
+    """The same as lines for people."""
+    kinds = about["auroc"]
+    yield f"{run}: calibrated on {about['questions']:,} questions"
+    yield ""
+    score = "similarity" if "answer_by" in about["settings"] else "score"
+    rows = [("refusals", f"least {score}", "most pieces", *kinds)]
+    for row in about["rates"]:
+        bounds = f"{row['least_score']:.2f}", f"{row['most_pieces']:.2f}"
+        rows.append((f"{row['refusals']:.0%}", *bounds, *(f"{row['refused'][kind]:.0%}" for kind in kinds)))
+    rows.append(("AUROC", "", "", *(f"{value:.3f}" for value in kinds.values())))
+    yield table(rows, right=range(len(rows[0])))
+    yield ""
+    yield "refusals: share of questions like these that may be refused; to the right, what is refused of invented ones."
+    yield "AUROC: how well the confidence tells these apart from questions like its own; 0.5 is chance, 1 is always."

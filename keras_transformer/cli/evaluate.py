@@ -1,0 +1,67 @@
+"""The command `evaluate`: how good a run is on a part of a corpus, as a table or as JSON."""
+
+import json
+import sys
+
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.answer_by import GENERATE, check_answer_by
+from keras_transformer.cli.command import add_command
+from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_part
+from keras_transformer.cli.generation_options import add_strategy_options, strategy_settings
+from keras_transformer.evaluation.metric_info import LEGEND
+
+
+def add_evaluate(commands):
+    """The grammar of `evaluate`."""
+    evaluate = add_command(
+        commands, "evaluate", run_evaluate, "measure a run on questions that it never met",
+        "keras-transformer evaluate runs/first pairs.csv",
+    )  # fmt: skip
+    evaluate.add_argument("run", metavar="RUN", help="folder of the run")
+    add_corpus(evaluate)
+    add_part_options(evaluate)
+    evaluate.add_argument("--json", action="store_true", help="one JSON object, with the intervals")
+    add_strategy_options(evaluate)
+
+
+def run_evaluate(options):
+    """Prints the scores."""
+    check_part_options(options)
+    from keras_transformer.evaluation.text_metrics import check_packages
+
+    check_packages()
+    import_tensorflow_quietly()
+    from keras_transformer.evaluation.evaluate import evaluate
+    from keras_transformer.runs.run import Run
+
+    settings = strategy_settings(options)
+    check_answer_by(options, options.run)
+    part = read_part(options, Run(options.run))
+    print(f"Evaluating on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
+    found = evaluate(
+        options.run, part.pairs, training_answers=part.training_answers, answer_by=options.answer_by, **settings
+    )
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return 0
+    print(
+        f"{options.run}, {options.split} part: {found['questions']:,} questions, {found['pairs']:,} answers to them"
+        f"{'' if found['answer_by'] == GENERATE else ', answered by ' + found['answer_by']}\n"
+    )
+    print("\n".join(table(found)))
+    return 0
+
+
+def table(found):
+    """The lines of a table for people."""
+    rows = [("", "", "95 % interval", "")]
+    for name, (form, _, about) in LEGEND.items():
+        if found[name] is not None:
+            bounds = found["intervals"].get(name, ())
+            rows.append((name, form.format(found[name]), " to ".join(map(form.format, bounds)), about))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for name, value, bounds, about in rows:
+        yield f"{name:<{widths[0]}}  {value:>{widths[1]}}  {bounds:<{widths[2]}}  {about}".rstrip()
+    yield ""
+    for name, signature in found["signatures"].items():
+        yield f"{name}: {signature}"

@@ -1,0 +1,85 @@
+"""The command `export`: a run as a folder of another format."""
+
+import json
+
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.command import add_command
+from keras_transformer.cli.fallback import add_fallback_options, fallback_given
+from keras_transformer.cli.generation_options import (
+    add_strategy_options,
+    check_strategy_options,
+    strategy_options_given,
+    strategy_settings,
+)
+from keras_transformer.cli.info import export_answers_by
+from keras_transformer.errors import InputError
+from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
+
+OF_SAVED_MODEL = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
+
+
+def add_export(commands):
+    """The grammar of `export`."""
+    export = add_command(
+        commands, "export", run_export, "write a run as a folder that other programs read, such as a SavedModel",
+        "keras-transformer export runs/first exported --format saved_model --beam 4",
+    )  # fmt: skip
+    export.add_argument("run", metavar="RUN", help="folder of the run")
+    export.add_argument("path", metavar="PATH", help="the folder to make")
+    export.add_argument(
+        "--format", choices=FORMATS, default=FORMATS[0],
+        help="a TensorFlow SavedModel (the default); LiteRT for phones; ONNX for most other machines and languages; "
+        "CTranslate2 for fast answers on a CPU; or a run folder with no more than answering needs",
+    )  # fmt: skip
+    export.add_argument(
+        "--quantization", choices=QUANTIZATIONS, help="type of the weights, other than float32 for a smaller folder"
+    )
+    export.add_argument(
+        "--tokenizer-ops", choices=TOKENIZER_OPS,
+        help="of a SavedModel: operations that TensorFlow has itself (the default), or those of tensorflow-text",
+    )  # fmt: skip
+    export.add_argument(
+        "--no-xla", dest="xla", action="store_false", default=None,
+        help="of a SavedModel: without compilation, for a TensorFlow that cannot compile",
+    )  # fmt: skip
+    export.add_argument("--json", action="store_true", help="print export.json")
+    add_strategy_options(export)
+    add_fallback_options(export)
+
+
+def run_export(options):
+    """Writes the folder, and says what it is."""
+    check_strategy_options(options)
+    chosen = {name: getattr(options, name) for name in ("quantization", *OF_SAVED_MODEL)}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if options.format == "saved_model":
+        import_tensorflow_quietly()
+        chosen |= decoding_options(options)
+    elif others := [
+        *(OF_SAVED_MODEL[name] for name in chosen if name in OF_SAVED_MODEL),
+        *strategy_options_given(options),
+    ]:
+        raise InputError(f"{others[0]} is an option of --format saved_model, not of {options.format}")
+    import_tensorflow_quietly()
+    from keras_transformer.export.registry import export
+
+    about = export(options.run, options.path, options.format, **fallback_given(options), **chosen)
+    print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
+    return 0
+
+
+def decoding_options(options):
+    """How a SavedModel shall choose its answers, as far as the command line says it."""
+    settings = strategy_settings(options)
+    return settings if options.n_best is None else {**settings, "n_best": options.n_best}
+
+
+def in_words(path, about):
+    """What was written, in one line."""
+    size = sum(file["bytes"] for file in about["files"].values())
+    checked = about["verified"]
+    return (
+        f"{path}: {about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files; "
+        f"{checked['equal']} of {checked['questions']} answers through it are the run's own"
+        + (f"; {note}" if (note := export_answers_by(about)) else "")
+    )

@@ -1,0 +1,132 @@
+"""The command `info`: what a run folder, or a folder exported from one, is."""
+
+import json
+import pathlib
+
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.command import add_command
+
+
+def add_info(commands):
+    """The grammar of `info`."""
+    info = add_command(
+        commands, "info", run_info, "say what a run or an export is, and whether its files are whole",
+        "keras-transformer info runs/first",
+    )  # fmt: skip
+    info.add_argument("path", metavar="PATH", help="a run folder, or what `export` wrote")
+    info.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run_info(options):
+    """Prints what the folder is."""
+    import_tensorflow_quietly()
+    about = about_folder(pathlib.Path(options.path))
+    print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_lines(about))
+    return 0
+
+
+def about_folder(path):
+    """What is known of a run folder or an export, a dictionary; raises `InputError` if it is neither, or damaged."""
+    from keras_transformer.export.manifest import ABOUT, read_about
+
+    if not (path / ABOUT).is_file():
+        return about_run(path)
+    about = read_about(path)
+    return {**about, **({"answering": about_run(path)["answering"]} if is_run_with_datastore(path, about) else {})}
+
+
+def is_run_with_datastore(path, about):
+    """Whether an export is a run folder that has a datastore."""
+    from keras_transformer.chat.datastore import Datastore
+
+    return about["kind"] == "run" and Datastore.exists(path)
+
+
+def about_run(path):
+    """What is known of a run folder."""
+    from keras_transformer.chat.datastore import Datastore
+    from keras_transformer.runs.run import Run
+
+    run = Run(path)
+    config = run.config
+    answering = {"answering": about_answering(run)} if Datastore.exists(path) else {}
+    corpus = {name: value for name, value in run.corpus.items() if name != "source"}
+    vocabularies = {"questions": run.tokenizer.vocab_size, "answers": run.target_tokenizer.vocab_size}
+    return {
+        "kind": "run",
+        "run": {"id": run.id, "config": config.to_dict(), "training": run.summary()},
+        "vocabulary": vocabularies,
+        "corpus": corpus,
+        **answering,
+        "files": {file.name: {"bytes": file.stat().st_size} for file in sorted(path.iterdir()) if file.is_file()},
+    }
+
+
+def about_answering(run):
+    """How a run with a datastore answers, a dictionary."""
+    from keras_transformer.chat.answering import Answering
+    from keras_transformer.chat.datastore import CORRECTIONS, EXCHANGES, read_corrections, read_exchanges
+
+    answering, corrections = Answering.load(run.path), read_corrections(run.path / CORRECTIONS)
+    taught = sum("answer" in one for one in corrections)
+    return {
+        "by": answering.way,
+        "similarity": answering.similarity,
+        "chrf": answering.chrf,
+        "questions": answering.questions,
+        "exchanges": len(read_exchanges(run.path / EXCHANGES)),
+        "taught": taught,
+        "forgotten": len(corrections) - taught,
+    }
+
+
+def answering_line(answering):
+    """The same as a line."""
+    chrf = f" (chrF: {', '.join(f'{way} {value:.1f}' for way, value in answering['chrf'].items())})"
+    counts = "{exchanges:,} exchanges, {taught:,} taught, {forgotten:,} forgotten".format(**answering)
+    return f"by {answering['by']}{chrf if answering['chrf'] else ''}; {counts}"
+
+
+def export_answers_by(about):
+    """How an export answers, if its run does not just generate; "" otherwise."""
+    answers = about.get("answers")
+    if not answers or answers["run"] == "generate":
+        return ""
+    if answers["by"] == answers["run"]:
+        return f"answers by {answers['by']}, as the run does"
+    return f"answers by generating only; the run itself answers by {answers['run']}"
+
+
+def in_lines(about):
+    """The same as lines of text."""
+    config, training, corpus = about["run"]["config"], about["run"]["training"], about["corpus"]
+    sizes = ("num_layers", "d_model", "num_heads", "dff", "max_length")
+    size = sum(file["bytes"] for file in about["files"].values())
+    options = dict(about.get("options", {}))
+    fallback = options.pop("fallback", None)
+    lines = {
+        "kind": f"{about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files",
+        "sizes": ", ".join(f"{name} {config[name]}" for name in sizes),
+        "corpus": f"{corpus['name']}, {corpus['pairs']:,} pairs, licence {corpus.get('licence') or 'not known'}",
+        "training": scores(training),
+        **({"answers": answering_line(about["answering"])} if "answering" in about else {}),
+        **({"answers": note.removeprefix("answers ")} if (note := export_answers_by(about)) else {}),
+        **({"options": scores(options)} if "options" in about else {}),
+        **({"fallback": scores(fallback)} if fallback else {}),
+        **(
+            {"verified": "{equal} of {questions} answers equal".format(**about["verified"])}
+            if "verified" in about
+            else {}
+        ),
+        **({"versions": scores(about["versions"])} if "versions" in about else {}),
+    }
+    return "\n".join(f"{name:<9} {text}" for name, text in lines.items())
+
+
+def scores(values):
+    """A dictionary as words."""
+    if not values:
+        return "not ended yet" if values is None else "none"
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items()
+    )

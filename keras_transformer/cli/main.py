@@ -1,0 +1,307 @@
+"""The command `keras-transformer`: reads the words, calls the library, turns errors into one line and a status."""
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import warnings
+from functools import partial
+
+from keras_transformer import __version__
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.answer_by import add_answer_by_option, add_cite_option, check_answer_by, source_lines
+from keras_transformer.cli.attention import add_attention
+from keras_transformer.cli.calibrate import add_calibrate
+from keras_transformer.cli.command import add_command, check_backend, check_utf8, examples_of
+from keras_transformer.cli.compare import add_compare
+from keras_transformer.cli.corrections import add_forget, add_teach
+from keras_transformer.cli.data import add_data
+from keras_transformer.cli.evaluate import add_evaluate
+from keras_transformer.cli.export import add_export
+from keras_transformer.cli.fallback import add_fallback_options, fallback_asked
+from keras_transformer.cli.generation_options import (
+    add_strategy_options,
+    answers_wanted,
+    check_strategy_options,
+    in_words,
+    strategy_settings,
+)
+from keras_transformer.cli.info import add_info
+from keras_transformer.cli.plot import add_plot
+from keras_transformer.cli.report import add_report
+from keras_transformer.cli.serve import add_serve
+from keras_transformer.cli.test import add_test
+from keras_transformer.cli.train_options import add_train_options, complete, given_settings, ray_settings
+from keras_transformer.errors import InputError, ProcessLost, TrainingDiverged, WorkersLost
+from keras_transformer.presets import preset
+
+FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+
+
+def main(arguments=None):
+    """Runs one command and returns its exit status: 0 done, 1 failed, 2 wrong usage or input, 130 interrupted."""
+    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors=errors)
+    options = parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            check_backend()
+            return options.command(options)
+    except InputError as error:
+        print(f"keras-transformer: error: {error}", file=sys.stderr)
+        return WRONG_INPUT
+    except BrokenPipeError:
+        # Whoever read our output has left; keep Python from complaining about it once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"keras-transformer: failed: {where}{error.strerror}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+
+
+def parser():
+    """The command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="keras-transformer",
+        description="Train your own Transformer on questions and answers, then talk to it.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
+    commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND", required=True)
+    add_data(commands)
+    add_train(commands)
+    add_chat(commands)
+    add_answer(commands)
+    add_teach(commands)
+    add_forget(commands)
+    add_tokenize(commands)
+    add_attention(commands)
+    add_average(commands)
+    add_evaluate(commands)
+    add_compare(commands)
+    add_report(commands)
+    add_calibrate(commands)
+    add_export(commands)
+    add_test(commands)
+    add_serve(commands)
+    add_info(commands)
+    add_presets(commands)
+    add_plot(commands)
+    top.epilog = f"An example of each; COMMAND --help tells more:\n{examples_of(commands)}"
+    return top
+
+
+def add_train(commands):
+    """The grammar of `train`."""
+    train = add_command(
+        commands, "train", run_train, "train a model on a corpus, or go on where training stopped",
+        "keras-transformer train pairs.csv --run runs/first",
+    )  # fmt: skip
+    add_train_options(train)
+
+
+def add_chat(commands):
+    """The grammar of `chat`."""
+    chat = add_command(
+        commands, "chat", run_chat, "talk to a trained run; without a terminal, answer line by line",
+        "keras-transformer chat runs/first --beam 4",
+    )  # fmt: skip
+    chat.add_argument("run", metavar="RUN", help="folder of the run")
+    add_answer_by_option(chat)
+    add_cite_option(chat)
+    add_strategy_options(chat)
+    add_fallback_options(chat)
+
+
+def add_answer(commands):
+    """The grammar of `answer`."""
+    answer = add_command(
+        commands, "answer", run_answer, "answer many questions at once: a line in, a line out",
+        "keras-transformer answer runs/first < questions.txt > answers.txt",
+    )  # fmt: skip
+    answer.add_argument("run", metavar="RUN", help="folder of the run")
+    answer.add_argument(
+        "--json", action="store_true", help="a JSON object a line, with the log-probabilities and the sources"
+    )
+    add_answer_by_option(answer)
+    add_cite_option(answer)
+    add_strategy_options(answer)
+    add_fallback_options(answer)
+
+
+def add_tokenize(commands):
+    """The grammar of `tokenize`."""
+    tokenize = add_command(
+        commands, "tokenize", run_tokenize, "show the pieces and token ids that a run cuts text into",
+        "keras-transformer tokenize runs/first \"안녕하세요\"",
+    )  # fmt: skip
+    tokenize.add_argument("run", metavar="RUN", help="folder of the run")
+    tokenize.add_argument("texts", metavar="TEXT", nargs="*", help="text; none to read lines from standard input")
+    tokenize.add_argument("--answers", action="store_true", help="cut as answers, if they have their own tokenizer")
+    tokenize.add_argument("--json", action="store_true", help="a JSON object a text")
+
+
+def add_average(commands):
+    """The grammar of `average`."""
+    average = add_command(
+        commands, "average", run_average, "validate the mean of several epochs' weights (section 6.1)",
+        "keras-transformer average runs/first --last 5 --keep",
+    )  # fmt: skip
+    average.add_argument("run", metavar="RUN", help="folder of a run trained with --keep-epochs")
+    which = average.add_mutually_exclusive_group(required=True)
+    which.add_argument("--last", type=int, metavar="N", help="average the last N epochs")
+    which.add_argument("--best", type=int, metavar="N", help="average the N best of the epochs kept")
+    average.add_argument(
+        "--keep", action="store_true", help="make the average the run's weights, once training has ended"
+    )
+    average.add_argument("--corpus", metavar="CORPUS", nargs="+", help="the run's corpus, if it has moved")
+
+
+def add_presets(commands):
+    """The grammar of `presets`."""
+    presets = add_command(
+        commands, "presets", run_presets, "list the settings to start from, with their sizes",
+        "keras-transformer presets --json",
+    )  # fmt: skip
+    presets.add_argument("--json", action="store_true", help="as JSON, with all settings")
+
+
+def run_train(options):
+    """Trains; progress goes to standard error."""
+    complete(options)
+    ray = ray_settings(options)
+    import_tensorflow_quietly()
+    from keras_transformer.data.corpus import Corpus
+    from keras_transformer.training.distributed.cluster import join_cluster, leave
+    from keras_transformer.training.distributed.ray_launcher import train_on_ray
+    from keras_transformer.training.trainer import train
+
+    join_cluster(options.coordinator, options.processes, options.process)
+    config = preset(options.preset) if options.preset else None  # None for the run's, or the recommended one.
+    corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
+    files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
+    devices = {"devices": options.devices, "model_devices": options.model_devices}
+    trained = partial(train_on_ray, **ray) if ray else partial(train, **devices)
+    settings = given_settings(options)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            summary = trained(corpus, options.run, config, options.from_run, **files, settings=settings)
+    except (TrainingDiverged, ProcessLost, WorkersLost) as error:
+        print(f"keras-transformer: failed: {error}", file=sys.stderr)
+        return leave(FAILED) if isinstance(error, ProcessLost) else FAILED
+    return 0 if summary["finished"] else leave(INTERRUPTED)
+
+
+def run_chat(options):
+    """Talks on a terminal, or answers each line of standard input."""
+    check_strategy_options(options)
+    import_tensorflow_quietly()
+    from keras_transformer.cli.chat import answer_lines, talk
+
+    fallback_asked(options, strategy_settings(options))  # What cannot be is said before anything is loaded.
+    check_answer_by(options, options.run)
+    if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
+        talk(options.run, options)
+    else:
+        answer_lines(options.run, read_lines(sys.stdin), options)
+    return 0
+
+
+def run_answer(options):
+    """Answers standard input as one batch."""
+    check_strategy_options(options)
+    import_tensorflow_quietly()
+    from keras_transformer.chat.chatbot import Chatbot
+
+    settings = strategy_settings(options)
+    fallback = fallback_asked(options, settings)
+    check_answer_by(options, options.run)
+    bot = Chatbot.load(options.run)
+    questions = list(read_lines(sys.stdin))
+    if answers_wanted(options) > 1:
+        found = bot.candidates(questions, answers_wanted(options), **settings)
+    else:
+        answers = bot.answers(questions, fallback=fallback, answer_by=options.answer_by, **settings)
+        found = [[answer] for answer in answers]
+    for question, pieces, answers in zip(questions, bot.pieces(questions), found):
+        print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
+    sys.stdout.flush()
+    return 0
+
+
+def print_answers(question, pieces, answers, options, fallback, has_datastore):
+    """Prints the answers to a question, or the fallback: one JSON object, or a line each and what is behind it."""
+    said = [fallback.said(one, pieces) if fallback else one.text for one in answers]
+    if not options.json:
+        for text, answer in zip(said, answers):
+            print(in_words(text, answer.score, options))
+            if options.cite and question.strip():
+                print(*source_lines(answer, has_datastore), sep="\n")
+        return
+    found = [{**answer.to_dict(), "answer": text} for text, answer in zip(said, answers)]
+    if fallback and fallback.judges(answers[0], pieces):
+        score, [one] = fallback.score_of(answers[0]), found
+        one["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
+        one["refused"] = bool(fallback.refuses(score, pieces))
+    print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
+
+
+def run_tokenize(options):
+    """Prints pieces and ids."""
+    for number, text in enumerate(options.texts, 1):
+        check_utf8(f"text {number}", text)
+    import_tensorflow_quietly()
+    from keras_transformer.cli.tokenize import tokenize_texts
+    from keras_transformer.runs.run import Run
+
+    tokenize_texts(Run(options.run), options.texts or read_lines(sys.stdin), options.answers, options.json)
+    return 0
+
+
+def run_average(options):
+    """Prints the scores of the average below those of the best single epoch."""
+    import_tensorflow_quietly()
+    from keras_transformer.data.corpus import Corpus
+    from keras_transformer.runs.run import Run
+    from keras_transformer.training.checkpoint_averaging import average_epochs
+
+    source = Run(options.run).corpus.get("source", {})
+    if options.corpus:
+        source = {**source, "corpus": options.corpus}
+    if not source.get("corpus"):
+        raise InputError(f"{options.run}: does not say where its corpus is: add --corpus CORPUS")
+    average = average_epochs(Corpus.found_at(source), options.run, options.last, options.best, options.keep)
+    epochs = ", ".join(map(str, average["epochs"]))
+    print(f"{average['best']['val_bits_per_char']:.3f} validation bits per character: epoch {average['best']['epoch']}")
+    print(f"{average['val_bits_per_char']:.3f} validation bits per character: the average of epochs {epochs}")
+    print(f"Kept in {options.run}." if options.keep else "Nothing is changed; --keep makes it the run's weights.")
+    return 0
+
+
+def run_presets(options):
+    """Prints the presets."""
+    from keras_transformer.cli.presets import presets_json, presets_table
+
+    print(presets_json() if options.json else presets_table())
+    return 0
+
+
+def read_lines(stream):
+    """The lines of standard input as text, none if it is closed; raises `InputError` at one that is not UTF-8."""
+    for number, line in enumerate(stream.buffer if stream else (), 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"standard input: line {number} is not UTF-8") from error
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None):
+    """Python's warnings as one line each."""
+    print(f"keras-transformer: warning: {message}", file=sys.stderr)

@@ -1,0 +1,122 @@
+"""The command `test`: whether a run or an export still gives the golden answers."""
+
+import itertools
+import json
+import shutil
+import sys
+
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.cli.command import add_command
+from keras_transformer.cli.console import table, wrap
+from keras_transformer.evaluation.golden import CHANGES, check_golden, read_golden, write_golden
+
+FAILED = 1
+NARROW, WIDE = 60, 120  # Columns of text at least and at most, however wide the terminal is.
+
+
+def add_test(commands):
+    """The grammar of `test`."""
+    test = add_command(
+        commands, "test", run_test, "test a run or an export against golden answers; exit status 1 if one fails",
+        "keras-transformer test runs/first golden.jsonl",
+    )  # fmt: skip
+    test.add_argument("run", metavar="RUN", help="folder of a run, or one that `export` wrote")
+    test.add_argument(
+        "golden", metavar="GOLDEN.jsonl",
+        help='file with a JSON object a line: {"question": "…", "answers": ["an acceptable answer", …]}',
+    )  # fmt: skip
+    test.add_argument("--json", action="store_true", help="print one JSON object with all results")
+    test.add_argument(
+        "--update", action="store_true",
+        help='write the answers into the file as "last", to see later what has changed; acceptable answers stay',
+    )  # fmt: skip
+
+
+def run_test(options):
+    """Prints what failed and what has changed."""
+    golden = read_golden(options.golden)
+    import_tensorflow_quietly()
+    from keras_transformer.export.loader import open_bot
+
+    bot = open_bot(options.run)
+    print(f"Asking {options.run} {counted(len(golden), 'question')} …", file=sys.stderr, flush=True)
+    results = check_golden(bot.replies, golden)
+    if options.json:
+        print(json.dumps(in_json(options.run, results), ensure_ascii=False))
+    else:
+        columns = min(max(shutil.get_terminal_size().columns, NARROW), WIDE)
+        print("\n".join(in_lines(results, columns)))
+    if options.update:
+        write_golden(options.golden, results)
+    return 0 if all(result.passed for result in results) else FAILED
+
+
+def in_json(run, results):
+    """The results as a dictionary."""
+    passed = sum(result.passed for result in results)
+    return {
+        "run": str(run),
+        "questions": len(results),
+        "passed": passed,
+        "failed": len(results) - passed,
+        "changed": len(changes(results)),
+        "results": [
+            {
+                "question": result.golden.question,
+                "answer": result.answer,
+                "passed": result.passed,
+                "answers": list(result.golden.answers),
+                "last": result.golden.last,
+                "change": result.change,
+            }
+            for result in results
+        ],
+    }
+
+
+def in_lines(results, columns):
+    """The results as lines for people."""
+    if failed := [result for result in results if not result.passed]:
+        rows = [(result.golden.question, result.answer, expected(result.golden)) for result in failed]
+        yield from section("Failed", ("question", "answered", "expected"), rows, columns)
+    if changed := changes(results):
+        rows = [(result.golden.question, result.golden.last, result.answer, result.change) for result in changed]
+        yield from section("Changed since the last update", ("question", "last", "now", ""), rows, columns)
+    yield totals(results)
+
+
+def changes(results):
+    """The results that have changed since the last update, those that passed and now fail first."""
+    return sorted((result for result in results if result.change), key=lambda result: CHANGES.index(result.change))
+
+
+def expected(golden):
+    """The first acceptable answer, and how many more there are."""
+    others = len(golden.answers) - 1
+    return golden.answers[0] + (f" (or {counted(others, 'other')})" if others else "")
+
+
+def section(title, names, rows, columns):
+    """The lines of a table with a title, an empty line after it; long cells take several lines."""
+    yield f"{title}:"
+    width = (columns - 2 * (len(names) - 1) - (max(map(len, CHANGES)) if len(names) > 3 else 0)) // 3
+    cells = [names]
+    for row in rows:
+        wrapped = (wrap(" ".join(text.split()) or "(nothing)", width) for text in row)
+        cells += itertools.zip_longest(*wrapped, fillvalue="")
+    yield from table(cells).split("\n")
+    yield ""
+
+
+def totals(results):
+    """The last line."""
+    failed = sum(not result.passed for result in results)
+    line = f"{len(results) - failed:,} of {len(results):,} pass; {failed:,} fail; "
+    if all(result.golden.last is None for result in results):
+        return line + "no last update to compare with."
+    return line + f"{len(changes(results)):,} changed since the last update."
+
+
+def counted(number, noun):
+    """A number with its noun."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,223 @@
+"""The report on a corpus: everything that is known of it, and whether it is fit for training."""
+
+import codecs
+import dataclasses
+import os
+import warnings
+
+import numpy as np
+
+from keras_transformer.data.corpus import Corpus
+from keras_transformer.data.loading import CorpusWarning
+from keras_transformer.data.quality.characters import Characters
+from keras_transformer.data.quality.files import examine_file, stray_lines
+from keras_transformer.data.quality.lengths import Lengths, Tokens, describe_lengths, describe_tokens
+from keras_transformer.data.quality.recommendation import Recommendation, recommend_for, train_command, turn_lengths
+from keras_transformer.data.quality.repeats import Repeats, find_repeats
+from keras_transformer.data.quality.rows import Rows
+from keras_transformer.data.quality.scan import Survey
+from keras_transformer.data.quality.split_stats import Split, describe_split
+from keras_transformer.data.quality.warnings import NO_PAIR, find_warnings, nothing_held_out
+from keras_transformer.data.records import open_text
+from keras_transformer.data.rows import corpus_label, corpus_paths, read_rows
+from keras_transformer.errors import InputError
+from keras_transformer.text.turns import turns_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What is known of a corpus; of an unfit one only what could be found out, the rest is empty.
+
+    Attributes:
+        corpus: Its file, or its files.
+        unfit: Why nothing can be trained on it; None if it can.
+        warnings: What to mend or to know before training, a line each.
+        files: A `File` for each.
+        pairs: How many pairs there are to use.
+        sizes: The number of pairs of each part, as training has them.
+        first: The row of the first one.
+        left_out: From what makes a row unusable to the `Rows`.
+        faults: From what is wrong with characters to the `Rows`.
+        repeats: The `Repeats`.
+        split: The `Split`.
+        question_characters: `Lengths` of the questions.
+        answer_characters: `Lengths` of the answers.
+        characters: The `Characters`.
+        tokens: The `Tokens` of a sample of the pairs.
+        too_long: The `Rows` of the sample that training leaves out because of `max_length`.
+        recommendation: The `Recommendation`.
+        command: What to type to train as recommended.
+        texts: (question, answer) of every row that stands for others above.
+    """
+
+    corpus: str
+    unfit: str | None = None
+    warnings: tuple = ()
+    files: tuple = ()
+    pairs: int = 0
+    sizes: dict = dataclasses.field(default_factory=dict)
+    first: int | None = None
+    left_out: dict = dataclasses.field(default_factory=dict)
+    faults: dict = dataclasses.field(default_factory=dict)
+    repeats: Repeats | None = None
+    split: Split | None = None
+    question_characters: Lengths | None = None
+    answer_characters: Lengths | None = None
+    characters: Characters | None = None
+    tokens: Tokens | None = None
+    too_long: Rows | None = None
+    recommendation: Recommendation | None = None
+    command: str | None = None
+    texts: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def verdict(self):
+        """In words: "fit", "fit with warnings" or "unfit"."""
+        if self.unfit:
+            return "unfit"
+        return "fit with warnings" if self.warnings else "fit"
+
+    def to_dict(self):
+        """The report as a dictionary that JSON can hold."""
+        return {"verdict": self.verdict, **dataclasses.asdict(self)}
+
+
+def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, tell=lambda doing: None):
+    """Examines a corpus before training.
+
+    A file is read row by row, four times; 37 bytes are kept of every pair, and the texts of a sample. Of a folder or a
+    corpus of the catalog the report has the sizes of the splits and the recommendation only.
+
+    Args:
+        path: What `load_pairs` takes, like the next four; or a folder of such files, or a name of the catalog.
+        question: Name of the column of questions.
+        answer: Name of the column of answers.
+        encoding: Encoding of the file.
+        turns: Turns of a conversation that a question holds at most.
+        tell: Is called with what is being done, in words.
+
+    Returns:
+        A `Report`.
+
+    Raises:
+        InputError: If a file is not there, or the arguments name no corpus or no encoding.
+    """
+    label, paths = corpus_label(path), corpus_paths(path)
+    if len(paths) == 1 and not is_file(paths[0]):
+        return _short_report(label, Corpus(paths[0], question, answer, encoding), turns, tell)
+    for one in paths:
+        open_text(one, encoding).close()
+    source = paths, question, answer, encoding, turns
+    rows = read_rows(*source)
+    tell(f"reading {label}")
+    try:
+        files = tuple(examine_file(one, encoding) for one in paths)
+        survey = Survey(rows)
+    except InputError as error:
+        return Report(label, unfit=f"{error}{_stray(paths, encoding)}")
+    if len(survey):
+        return _whole_report(label, files, survey, source, tell)
+    return Report(label, NO_PAIR, find_warnings(survey), files, left_out=survey.left_out)
+
+
+def _short_report(label, corpus, turns, tell):
+    """The report on a `Corpus` of several files, or of the catalog."""
+    tell(f"reading {label} and measuring vocabularies")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CorpusWarning)
+        try:
+            recommendation, survey, _ = recommend_for(corpus, turns)
+        except InputError as error:
+            return Report(label, unfit=str(error))
+    return Report(
+        corpus=label,
+        warnings=(*(str(warning.message) for warning in caught), *nothing_held_out(recommendation)),
+        pairs=survey.pairs,
+        sizes=survey.sizes,
+        recommendation=recommendation,
+        command=command_of(corpus, turns),
+    )
+
+
+def _whole_report(label, files, survey, source, tell):
+    """The report on a corpus that has pairs."""
+    *reading, turns = source
+    pairs = survey.pairs
+    characters, repeats, split = survey.characters.result(), find_repeats(pairs), describe_split(pairs)
+    lengths = [describe_lengths(pairs[f"{side}_length"], pairs["row"]) for side in ("question", "answer")]
+    tell("measuring vocabularies")
+    corpus = Corpus(*reading)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)  # The report names all rows that are left out.
+        recommendation, surveyed, tokenizers = recommend_for(corpus, turns)
+    tokens, too_long = _tokens(survey, recommendation.config, tokenizers)
+    first = int(pairs["row"][0])
+    named = {first, *_rows_named(repeats, split, *lengths)}
+    return Report(
+        corpus=label,
+        warnings=find_warnings(survey, repeats, split, recommendation, tokens, too_long),
+        files=files,
+        pairs=len(survey),
+        sizes=surveyed.sizes,
+        first=first,
+        left_out=survey.left_out,
+        faults=survey.faults,
+        repeats=repeats,
+        split=split,
+        question_characters=lengths[0],
+        answer_characters=lengths[1],
+        characters=characters,
+        tokens=tokens,
+        too_long=too_long,
+        recommendation=recommendation,
+        command=command_of(corpus, turns),
+        texts=_texts(named, source),
+    )
+
+
+def _tokens(survey, config, tokenizers):
+    """The `Tokens` of a sample, and the `Rows` of it that are too long."""
+    rows, _, questions, answers = zip(*sorted(survey.sample))
+    sides = [turns_of(question, config.turns) for question in questions], [[answer] for answer in answers]
+    whole, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
+    # Turns before the last are left out where they do not fit.
+    too_long = Rows.of(np.array(rows)[last.max(axis=0) > config.max_length])
+    return describe_tokens(*whole, rows), too_long
+
+
+def is_file(path):
+    """Whether a path is meant to be a file, and neither a folder nor a name of the catalog."""
+    path = os.fspath(path)
+    return not os.path.isdir(path) and (os.path.exists(path) or bool(os.path.splitext(path)[1]))
+
+
+def command_of(corpus, turns):
+    """The `keras-transformer train` to type for a `Corpus`."""
+    source = corpus.source
+    return train_command(source["corpus"], source["question"], source["answer"], source["encoding"], turns)
+
+
+def _texts(named, source):
+    """Question and answer of rows; of a row that is a conversation, all of it in the place of both."""
+    texts = {}
+    for row, asked, answered, *_ in read_rows(*source):
+        if row in texts:
+            known = texts[row]
+            whole = known[0] if known[0] == known[1] else " / ".join(known)
+            texts[row] = (f"{whole} / {answered}",) * 2
+        elif row in named:
+            texts[row] = asked, answered
+    return texts
+
+
+def _stray(paths, encoding):
+    """What else to do about a file that is not UTF-8, if only a few of its lines are not."""
+    if codecs.lookup(encoding).name != "utf-8":
+        return ""
+    return "".join(f"; or mend {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
+
+
+def _rows_named(repeats, split, *lengths):
+    """The rows whose texts the report needs."""
+    examples = [example.row for example in (*repeats.most_answered, *repeats.commonest)]
+    return {*examples, *(row for pair in split.near for row in pair), *(length.row for length in lengths)}

@@ -1,0 +1,74 @@
+"""The decoding loop in which each row makes one answer: it knows a step function and a strategy, no model.
+
+A step function maps token ids (rows,), their position and a cache to the logits of the next tokens, (rows, vocab_size),
+and the next cache. The loop is written in `keras.ops`, so that each backend may compile it whole.
+"""
+
+from keras import ops
+
+from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
+
+
+def start(cache, ended, uniforms, start_id):
+    """The state before the first token.
+
+    Args:
+        cache: What the step function needs at its first call.
+        ended: Booleans (rows,): rows that shall stay empty.
+        uniforms: What the strategy needs for each token that an answer may have, float32 (rows, max_length).
+        start_id: Token that starts every answer.
+
+    Returns:
+        A dictionary: "index" of the next token, "last" ids (rows,), "ids" so far (rows, max_length), their summed
+        log-probabilities "scores" (rows,), "ended", "uniforms" and "cache".
+    """
+    rows, max_length = ops.shape(uniforms)
+    return {
+        "index": ops.convert_to_tensor(0, "int32"),
+        "last": ops.full((rows,), start_id, "int32"),
+        "ids": ops.zeros((rows, max_length), "int32"),
+        "scores": ops.zeros((rows,), "float32"),
+        "ended": ended,
+        "uniforms": uniforms,
+        "cache": cache,
+    }
+
+
+def advance(step, strategy, rules, state, limit, end_id):
+    """Adds tokens until every row has ended or holds `limit` of them.
+
+    Args:
+        step: The step function.
+        strategy: What chooses a token, such as `Greedy()`.
+        rules: The `TokenConstraints` that it obeys.
+        state: What `start` or `advance` returned.
+        limit: int32 scalar, at most the state's `max_length`.
+        end_id: Token that ends an answer.
+
+    Returns:
+        The new state. Its scores are the model's log-probabilities, whatever the rules made of them.
+    """
+
+    def unfinished(state):
+        return ops.logical_and(state["index"] < limit, ops.logical_not(ops.all(state["ended"])))
+
+    def add_token(state):
+        logits, cache = step(state["last"], state["index"], state["cache"])
+        log_probabilities = ops.log_softmax(logits)
+        allowed = rules.apply(log_probabilities, state["ids"], state["index"], end_id)
+        chosen = strategy.select_token(allowed, ops.take(state["uniforms"], state["index"], axis=1))
+        gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
+        # Where the rules leave no token, the answer ends without its end.
+        ended = ops.logical_or(state["ended"], ops.max(allowed, axis=-1) < IMPOSSIBLE / 2)
+        chosen = ops.where(ended, PAD_ID, chosen)
+        return {
+            **state,
+            "index": state["index"] + 1,
+            "last": chosen,
+            "ids": ops.slice_update(state["ids"], (0, state["index"]), chosen[:, None]),
+            "scores": state["scores"] + ops.where(ended, 0.0, gain),
+            "ended": ops.logical_or(ended, ops.equal(chosen, end_id)),
+            "cache": cache,
+        }
+
+    return ops.while_loop(unfinished, lambda state: (add_token(state),), (state,))[0]

@@ -1,0 +1,55 @@
+"""A run as a smaller run folder: what answering needs, and nothing of the training."""
+
+import json
+
+from keras_transformer.chat.answering import ANSWERING
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.chat.datastore import FILES
+from keras_transformer.errors import InputError
+from keras_transformer.runs.atomic_io import write_json
+from keras_transformer.runs.quantization import quantized
+from keras_transformer.runs.run import CONFIDENCE, CONFIG, SUMMARY, TOKENIZER_FILES, WEIGHTS
+from keras_transformer.runs.tensor_file import load_tensors, save_tensors
+
+QUANTIZATIONS = ("float32", "int8")
+
+
+def write(run, model, folder, quantization="float32"):
+    """Writes a run folder.
+
+    Args:
+        run: The `Run`.
+        model: Its model.
+        folder: An empty folder.
+        quantization: "float32", or "int8" for matrices of a quarter of the size, which are float32 again in memory.
+
+    Raises:
+        InputError: If there is no such quantization.
+    """
+    if quantization not in QUANTIZATIONS:
+        raise InputError(f"a run folder has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
+    about = json.loads((run.path / CONFIG).read_text("utf-8"))
+    about["corpus"].pop("source", None)  # Paths of the machine that trained.
+    # Of rounded weights, what was calibrated would not be true.
+    calibrated = {CONFIDENCE} if quantization == "float32" else set()
+    for name in {SUMMARY, ANSWERING, *FILES, *TOKENIZER_FILES, *calibrated}:
+        if (run.path / name).is_file():
+            (folder / name).write_bytes((run.path / name).read_bytes())
+    facts = load_tensors(run.path / WEIGHTS, run.id)[1]
+    weights = run.best_weights()
+    save_tensors(folder / WEIGHTS, quantized(weights) if quantization == "int8" else weights, run.id, facts)
+    write_json(folder / CONFIG, about)
+
+
+def load(folder):
+    """The function that the folder's chatbot is: from questions to pairs of an answer and its score.
+
+    It answers in the way that the run does; the score of a retrieved answer is None.
+    """
+    bot = Chatbot.load(folder)
+    return lambda questions: answers_of(bot, questions)
+
+
+def answers_of(bot, questions):
+    """The answers of a `Chatbot` in its own way, pairs of text and score."""
+    return [(answer.text, answer.score) for answer in bot.answers(questions)]

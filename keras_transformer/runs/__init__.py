@@ -1,0 +1,1 @@
+"""Run folders and how their files are written."""

@@ -1,0 +1,100 @@
+"""The mean of several epochs' weights (section 6.1), validated beside those of the best epoch.
+
+What is kept of an epoch is its moving average, the weights that its validation measured.
+"""
+
+import math
+
+import numpy as np
+
+from keras_transformer.backend.devices import find_devices
+from keras_transformer.backend.precision import choose_precision, precision
+from keras_transformer.chat.datastore import Datastore
+from keras_transformer.data.corpus import Corpus
+from keras_transformer.errors import InputError
+from keras_transformer.models.packed import packed
+from keras_transformer.runs.run import Run
+from keras_transformer.runs.tensor_file import load_tensors
+from keras_transformer.training.answering import prepare_answers
+from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
+from keras_transformer.training.checkpoint import load_checkpoint
+from keras_transformer.training.corrections import corrected
+from keras_transformer.training.losses import TokenLoss
+from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.resume import check_corpus
+from keras_transformer.training.trainer import packed_rows
+
+
+def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
+    """Averages the weights of epochs that the run has kept (setting `keep_epochs`), and validates the average.
+
+    Args:
+        corpus: The run's corpus, as `train` takes it.
+        run_dir: The run folder.
+        last: How many epochs, from the last backwards; or
+        best: how many, from the best by the run's monitor on.
+        keep: Whether the average becomes the run's weights. A training that goes on replaces it at its next best epoch.
+
+    Returns:
+        A dictionary: "epochs" (their numbers) and the average's "val_loss", "val_perplexity", "val_accuracy" and
+        "val_bits_per_char"; in "best", the row of the best single epoch.
+
+    Raises:
+        InputError: If the corpus is not the run's, or fewer epochs are kept.
+    """
+    if (last is None) == (best is None):
+        raise InputError("name either how many of the last epochs to average, or how many of the best")
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+    run = Run(run_dir)
+    check_corpus(run, corpus.survey(run.config.turns, run.config.hold_out))
+    paths = choose(run, last, best)
+    with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
+        model = run.build_model()
+    weights = mean_weights(run, list(paths.values()))
+    for variable in model.weights:
+        variable.assign(weights[variable.path])
+    average = {"epochs": sorted(paths), **validate(run, model, corpus)}
+    if keep:
+        run.save_weights(weights, average)
+        if Datastore.exists(run.path):
+            print(prepare_answers(run, corpus))  # Other weights may generate better answers.
+    return {**average, "best": best_row(load_checkpoint(run)[2], run.config.monitor)}
+
+
+def choose(run, last, best):
+    """The files of so many last or best epochs, by number; raises `InputError` if no so many are kept."""
+    paths, number = run.kept_epochs(), best if last is None else last
+    if not 1 <= number <= len(paths):
+        raise InputError(
+            f"{run.path}: cannot average {number} epochs: it keeps the weights of {len(paths)}; "
+            "how many a training keeps is said by --keep-epochs"
+        )
+    if best is None:
+        return dict(list(paths.items())[-number:])
+    rows = [load_tensors(path, run.id)[1] for path in paths.values()]
+    return {row["epoch"]: paths[row["epoch"]] for row in ranked(rows, run.config.monitor)[:number]}
+
+
+def mean_weights(run, paths):
+    """The mean of each weight over files of the run, summed in 64 bits: NumPy arrays by name."""
+    total = {}
+    for path in paths:
+        for name, value in load_tensors(path, run.id)[0].items():
+            total[name] = total.get(name, 0) + value.astype("float64")
+    return {name: np.asarray(value / len(paths), "float32") for name, value in total.items()}
+
+
+def validate(run, model, corpus):
+    """The scores of a model on the validation pairs, under the names that they have in `metrics.csv`."""
+    corpus = corrected(corpus, run.corpus.get("corrections"))
+    [rows] = packed_rows(corpus, (run.tokenizer, run.target_tokenizer), run.config, ["validation"])
+    joined = packed(model)
+    joined.compile(loss=TokenLoss(1), metrics=[TokenAccuracy(), Perplexity()])
+    scores = joined.evaluate(rows.epochs(), verbose=0, return_dict=True)
+    loss = math.log(scores["perplexity"])
+    return {
+        "val_loss": loss,
+        "val_perplexity": scores["perplexity"],
+        "val_accuracy": scores["accuracy"],
+        SCORE: BitsPerCharacter(rows.encoded).score(loss),
+    }

@@ -1,0 +1,207 @@
+import shutil
+import threading
+
+import numpy as np
+import pytest
+
+from keras_transformer import Beam, Chatbot, InputError, Sampling, Tokenizer
+from keras_transformer.chat.answering import Answering
+from keras_transformer.decoding import beam_search, loop
+from keras_transformer.decoding.generate import _programs
+
+QUESTIONS = ["잘 자", "hello", "", "고마워!", "good night", "배고파", "   ", "bye", "안녕하세요"]
+ANSWERS = [
+    "좋은 꿈 꾸세요.",
+    "Hi there!",
+    "",
+    "천만에요.",
+    "Sleep well.",
+    "밥 먹어요.",
+    "",
+    "See you soon!",
+    "반가워요!",
+]
+
+
+@pytest.fixture(scope="module")
+def bot(small_run):
+    return Chatbot.load(small_run)
+
+
+def test_it_answers_what_it_learnt_in_the_order_asked(bot):
+    assert bot.replies(QUESTIONS) == ANSWERS
+
+
+def test_one_question_alone_is_answered_as_among_others(bot):
+    assert [bot.reply(question) for question in QUESTIONS] == ANSWERS
+
+
+def test_more_questions_than_a_batch_holds_keep_their_order(bot):
+    assert bot.replies(QUESTIONS * 20) == ANSWERS * 20
+
+
+def test_a_stream_joins_to_the_reply(bot):
+    for question, answer in zip(QUESTIONS, ANSWERS):
+        pieces = list(bot.stream(question))
+        assert "".join(pieces) == answer
+        assert all(pieces)
+        assert "\ufffd" not in "".join(pieces)
+    assert len(list(bot.stream("good night"))) > 1
+
+
+def test_no_questions_have_no_answers(bot):
+    assert bot.replies([]) == []
+
+
+def test_a_question_of_any_length_has_an_answer(bot):
+    assert isinstance(bot.reply("hello " * 2000), str)
+
+
+def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
+    """An answer spelled in bytes: each character appears when its last byte has come, none before."""
+    import numpy as np
+
+    text = "뷁 😀"
+    ids = bot.tokenizer.encode(text)
+    assert len(ids) > 7
+
+    def begin(model, inputs, task):
+        state = {"ids": np.zeros((1, bot.max_length), int), "ended": np.array([False]), "scores": [0.0]}
+
+        def advance(state, tokens):
+            made = np.zeros((1, bot.max_length), int)
+            made[0, :tokens] = [*ids, bot.tokenizer.end_id][:tokens]
+            return {"ids": made, "ended": np.array([tokens > len(ids)]), "scores": [0.0]}
+
+        return state, advance
+
+    monkeypatch.setattr("keras_transformer.chat.chatbot.begin", begin)
+    monkeypatch.setattr("keras_transformer.chat.chatbot.SECONDS_A_PIECE", 0)  # A token at a time.
+    pieces = list(bot.stream("hello"))
+    assert "".join(pieces) == text
+    assert all("\ufffd" not in piece for piece in pieces)
+
+
+def test_several_answers_come_the_best_first(bot):
+    for question, answer, found in zip(QUESTIONS, ANSWERS, bot.n_best(QUESTIONS, 3, Beam(3))):
+        assert len(found) == 3
+        assert found[0][0] == answer
+        if question.strip():
+            assert len({text for text, _ in found}) > 1
+        else:
+            assert found == [("", 0.0)] * 3
+
+
+def test_a_stream_of_a_beam_search_is_its_answer(bot):
+    assert list(bot.stream("잘 자", Beam(3))) == ["좋은 꿈 꾸세요."]
+    assert list(bot.stream("", Beam(3))) == []
+
+
+def test_settings_reach_every_way_of_asking(bot):
+    one = bot.tokenizer.encode("Hi")[0]
+    for ask in (bot.reply, lambda question, **how: "".join(bot.stream(question, **how))):
+        assert len(bot.tokenizer.encode(ask("hello", max_length=2))) <= 2
+        assert "Hi" not in ask("hello", forbidden_ids=[one])
+    with pytest.raises(InputError, match="temperature must be above 0"):
+        bot.reply("hello", Sampling(temperature=-1))
+
+
+@pytest.mark.parametrize("settings", [{}, {"strategy": Beam(2)}, {"strategy": Sampling(seed=1)}], ids=str)
+def test_after_the_warm_up_nothing_is_compiled(bot, settings, monkeypatch):
+    bot.warm_up(threading.Event(), **settings)
+    tracing = []
+    for module in (loop, beam_search):
+        for name in ("start", "advance"):
+            monkeypatch.setattr(module, name, lambda *_: tracing.append("a program"))
+    for question in ("hi", "안녕하세요 " * 3, "hello " * 100):
+        assert "".join(bot.stream(question, **settings))
+    assert not tracing
+
+
+def test_a_warm_up_can_be_stopped(bot):
+    stop = threading.Event()
+    stop.set()
+    before = len(_programs.get(bot.model, {}))
+    bot.warm_up(stop, strategy=Sampling(temperature=0.123))
+    assert len(_programs.get(bot.model, {})) == before
+
+
+def test_a_stream_never_shows_a_syllable_before_its_last_letter(bot, monkeypatch):
+    """An answer in letters of Hangul: 하 may yet become 한, so it is shown when the next letter says that it stays."""
+    letters = Tokenizer.train(["한 하루"], kind="character", jamo=True)
+    ids = [*letters.encode("하한 하"), letters.end_id]
+
+    def begin(model, inputs, task):
+        return {"ids": np.zeros((1, len(ids)), int), "ended": [False], "scores": [0.0]}, advance
+
+    def advance(state, tokens):
+        state["ids"][0, :tokens] = ids[:tokens]
+        return {"ids": state["ids"], "ended": [tokens == len(ids)], "scores": [0.0]}
+
+    monkeypatch.setattr("keras_transformer.chat.chatbot.begin", begin)
+    monkeypatch.setattr("keras_transformer.chat.chatbot.SECONDS_A_PIECE", 0)
+    assert list(Chatbot(bot.model, bot.tokenizer, 24, letters).stream("hi")) == ["하", "한", " ", "하"]
+
+
+def test_lines_of_a_question_are_turns(bot):
+    tokenizer = Tokenizer.train(["abc"], kind="character", separator=True)
+    assert Chatbot(bot.model, tokenizer, 9, turns=2).ids_of(["c\na\nb", "a", " \n"]) == [
+        [2, *tokenizer.encode("a"), 4, *tokenizer.encode("b"), 3], [2, *tokenizer.encode("a"), 3], [],
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def taught(small_run, tmp_path):
+    """A chatbot of its own, which may be taught."""
+    shutil.copytree(small_run, tmp_path / "run")
+    return Chatbot.load(tmp_path / "run")
+
+
+def test_each_way_of_answering(taught):
+    [generated], [found] = (taught.answers(["hello"], answer_by=way) for way in ("generate", "retrieve"))
+    assert (generated.text, generated.answered_by, found.text, found.answered_by) == (
+        "Hi there!", "generate", "Hi there!", "retrieve",
+    )  # fmt: skip
+    assert generated.score < 0
+    assert found.score is None
+    assert found.sources[0].exchange.question.startswith("hello")
+    assert len(generated.sources) == len(found.sources) == 3
+    taught.answering = Answering("hybrid", 0.5)
+    near, far = taught.answers(["hello", "완전히 다른 말"])
+    assert (near.answered_by, far.answered_by) == ("retrieve", "generate")
+    assert taught.answers(["hello"], Sampling(seed=1))[0].composed
+
+
+def test_the_answer_at_the_end_of_a_stream(taught):
+    def ended(*arguments, **how):
+        answer = yield from taught.stream(*arguments, **how)
+        yield answer
+
+    for how in ({}, {"answer_by": "retrieve"}, {"strategy": Beam(2)}):
+        *pieces, answer = ended("hello", **how)
+        [expected] = taught.answers(["hello"], **how)
+        assert ("".join(pieces), answer.text, answer.sources) == ("Hi there!", "Hi there!", expected.sources)
+        assert (answer.score, answer.answered_by) == (pytest.approx(expected.score, abs=1e-3), expected.answered_by)
+    assert list(ended(" ")) == [taught.answers([""])[0]]
+
+
+def test_what_was_taught_answers_in_every_way_and_is_forgotten_again(taught):
+    before = taught.answers(["hello", "hello!!", "잘 자"])
+    taught.datastore.teach("hello", "Howdy!")
+    for way in ("generate", "retrieve", None):
+        assert taught.reply("hello", answer_by=way) == "Howdy!"
+    assert list(taught.stream("hello")) == ["Howdy!"]
+    assert taught.n_best(["hello"], 1)[0][0][0] == "Hi there!"
+    taught.datastore.forget("hello")
+    assert taught.answers(["hello", "hello!!", "잘 자"]) == before
+
+
+def test_what_cannot_be_answered_so_is_refused(taught, bot):
+    with pytest.raises(InputError, match="answers by retrieve: leave out the decoding settings"):
+        taught.reply("hello", Beam(2), answer_by="retrieve")
+    with pytest.raises(InputError, match="no way of answering 'guess'"):
+        taught.reply("hello", answer_by="guess")
+    bare = Chatbot(bot.model, bot.tokenizer, bot.max_length)
+    assert bare.answers(["hello"])[0].sources == ()
+    with pytest.raises(InputError, match="no datastore to hybrid from"):
+        bare.reply("hello", answer_by="hybrid")

@@ -1,0 +1,197 @@
+"""What the chat asks its chatbot, which is a stand-in here."""
+
+import argparse
+
+import pytest
+
+from keras_transformer import Beam, InputError, Sampling
+from keras_transformer.chat.answering import Answer
+from keras_transformer.chat.datastore import Exchange, Match
+from keras_transformer.cli import chat
+from keras_transformer.cli.answer_by import add_answer_by_option, add_cite_option
+from keras_transformer.cli.chat import Conversation, answer_lines
+from keras_transformer.cli.fallback import add_fallback_options
+from keras_transformer.cli.generation_options import add_strategy_options
+
+KNOWN = set("abcdefgh")
+
+
+class Bot:
+    """Answers every question by its last line in capitals, and remembers what it was asked."""
+
+    def __init__(self, turns):
+        self.turns, self.asked, self.tokenizer, self.datastore = turns, [], self, None
+
+    def stream(self, question, strategy=None, fallback=None, answer_by=None):
+        self.asked.append(question)
+        text = question.split("\n")[-1].upper()
+        yield from text
+        return Answer(text, 0.0)
+
+    def answers(self, questions, **how):
+        return [Answer("".join(self.stream(question, **how)), 0.0) for question in questions if question] or [
+            Answer("", 0.0)
+        ]
+
+    def candidates(self, questions, wanted, strategy=None):
+        return [self.answers([question]) * wanted for question in questions]
+
+    def matches(self, questions):
+        return [[] for _ in questions]
+
+    def way(self, *_, **__):
+        return "generate"
+
+    def retrieves(self, near, way):
+        return False
+
+    def knows_nothing_of(self, text):
+        return bool(text) and not KNOWN & set(text)
+
+    def unknown(self, text):
+        return list(text)
+
+
+@pytest.fixture
+def options():
+    parser = argparse.ArgumentParser()
+    add_strategy_options(parser)
+    add_fallback_options(parser)
+    add_answer_by_option(parser)
+    add_cite_option(parser)
+    return parser.parse_args([])
+
+
+@pytest.mark.parametrize(
+    ("turns", "asked"),
+    [
+        (1, ["a", "b", "c", "d"]),
+        (2, ["a", "A\nb", "B\nc", "C\nd"]),
+        (4, ["a", "a\nA\nb", "A\nb\nB\nc", "B\nc\nC\nd"]),
+    ],
+)
+def test_so_many_turns_are_read(options, turns, asked, capsys):
+    conversation = Conversation(Bot(turns), options)
+    for line in "abcd":
+        conversation.hear(line)
+    assert conversation.bot.asked == asked
+    assert capsys.readouterr().out == "A\nB\nC\nD\n"
+
+
+def test_again_asks_as_before_and_forget_forgets(options):
+    conversation = Conversation(Bot(3), options)
+    for line in ("a", "b", "/again", "c", "/forget", "d", "/again"):
+        conversation.hear(line)
+    assert conversation.bot.asked == ["a", "a\nA\nb", "a\nA\nb", "b\nB\nc", "d", "d"]
+
+
+def test_the_best_of_several_answers_is_the_turn(options):
+    conversation = Conversation(Bot(2), options)
+    for line in ("/sample", "/best 2", "a", "b"):
+        conversation.hear(line)
+    assert conversation.bot.asked == ["a", "A\nb"]
+
+
+def test_lines_are_one_conversation_and_a_blank_one_begins_another(options, monkeypatch, capsys):
+    bot = Bot(3)
+    monkeypatch.setattr(chat.Chatbot, "load", lambda run: bot)
+    answer_lines("run", ["a", "b", "", "c", "?", "d"], options)
+    assert bot.asked == ["a", "a\nA\nb", "c", "?\n\nd"]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["A", "B", "", "C", "I never met any of these: ?  (모두 처음 보는 글자예요)", "D"]
+
+
+class Store:
+    """Keeps what it is taught; the first lesson finds the run locked."""
+
+    def __init__(self):
+        self.lessons = []
+
+    def teach(self, question, answer):
+        self.lessons.append((question, answer))
+        if len(self.lessons) == 1:
+            raise InputError("locked")
+        return []
+
+
+def test_the_line_after_wrong_is_the_right_answer_unless_it_is_empty_or_a_command(options, capsys):
+    conversation = Conversation(Bot(1), options)
+    conversation.bot.datastore = Store()
+    for line in ("/wrong", "a", "/wrong", "x", "/wrong", "", "/wrong", "/why", "b", "/wrong", "y"):
+        assert conversation.hear(line)
+    right = "What would be right?  어떤 답이 맞나요?"
+    assert capsys.readouterr().out.splitlines() == [
+        "Nothing was asked yet.  아직 질문이 없습니다.", "A",
+        right, "locked", right, "Nothing was taught.  아무것도 가르치지 않았습니다.",
+        right, "  composed; nothing known is near", "B", right, "Taught: b → y  (before: no known answer)",
+    ]  # fmt: skip
+    assert conversation.bot.datastore.lessons == [("a", "x"), ("b", "y")]
+    conversation.hear("/wrong")
+    assert not conversation.hear("/quit")
+
+
+def test_without_a_datastore_there_is_nothing_to_teach(options, capsys):
+    conversation = Conversation(Bot(1), options)
+    for line in ("a", "/wrong", "b", "/why"):
+        conversation.hear(line)
+    assert capsys.readouterr().out.splitlines() == [
+        "A", chat.NO_DATASTORE, "B", "  composed; the run has no datastore",
+    ]  # fmt: skip
+
+
+def test_the_way_is_changed_and_what_says_how_to_generate_ends_it(options, capsys):
+    conversation = Conversation(Bot(1), options)
+    ways = []
+    for line in ("/beam 4", "/by hybrid", "/sample 2", "/by retrieve", "/greedy", "/by generate", "/by"):
+        conversation.hear(line)
+        ways.append((conversation.options.answer_by, conversation.settings["strategy"]))
+    assert ways == [
+        (None, Beam(4)), ("hybrid", None), (None, Sampling(2.0)), ("retrieve", None), ("generate", None),
+        ("generate", None), ("generate", None),
+    ]  # fmt: skip
+    assert capsys.readouterr().out == "/by: /help shows what stands behind /by\n"
+
+
+def test_sources_are_shown_where_they_are_asked_for(options, monkeypatch, capsys):
+    options.cite = True
+    Conversation(Bot(1), options).hear("a")
+    monkeypatch.setattr(chat.Chatbot, "load", lambda run: Bot(1))
+    answer_lines("run", ["b", "", "?"], options)
+    lines = capsys.readouterr().out.splitlines()
+    cited = "  composed; the run has no datastore"
+    assert lines == ["A", cited, "B", cited, "", "I never met any of these: ?  (모두 처음 보는 글자예요)"]
+
+
+def test_a_far_fetched_answer_is_said_to_be_one(options, monkeypatch, capsys):
+    def stream(question, **how):
+        yield "오전 9시요."
+        return Answer("오전 9시요.", None, (Match(Exchange("몇 시에 열어요?", "오전 9시요."), similarities.pop(0)),))
+
+    similarities, bot = [0.39, 0.4, 0.39], Bot(1)
+    monkeypatch.setattr(bot, "stream", stream)
+    conversation = Conversation(bot, options)
+    conversation.hear("a")
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "오전 9시요." and "“몇 시에 열어요?”" in shown[1] and "/wrong" in shown[2]
+    conversation.hear("b")
+    assert capsys.readouterr().out == "오전 9시요.\n"
+    conversation.fallback = object()  # Which would have stood in its place, were it too far.
+    conversation.hear("c")
+    assert capsys.readouterr().out == "오전 9시요.\n"
+
+
+def test_ctrl_c_ends_an_answer_whose_sources_can_be_asked_for(options, monkeypatch, capsys):
+    def stream(question, **how):
+        yield "오전"
+        raise KeyboardInterrupt
+
+    bot = Bot(1)
+    bot.datastore = Store()
+    monkeypatch.setattr(bot, "stream", stream)
+    monkeypatch.setattr(bot, "matches", lambda _: [[Match(Exchange("몇 시?", "오전 9시요.", "faq.csv", 3), 0.5)]])
+    conversation = Conversation(bot, options)
+    conversation.hear("a")
+    conversation.hear("/why")
+    assert capsys.readouterr().out.splitlines() == [
+        "오전 …", "  composed; nearest:", "  [0.50] faq.csv, row 3: 몇 시?",
+    ]  # fmt: skip

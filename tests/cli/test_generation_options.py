@@ -1,0 +1,77 @@
+"""The options of `chat` and `answer`, as the settings of `generate`."""
+
+import argparse
+
+import pytest
+
+from keras_transformer import Beam, Greedy, InputError, Sampling
+from keras_transformer.cli.generation_options import (
+    add_strategy_options,
+    answers_wanted,
+    check_strategy_options,
+    strategy_settings,
+)
+
+
+def parsed(words):
+    parser = argparse.ArgumentParser()
+    add_strategy_options(parser)
+    options = parser.parse_args(words.split())
+    check_strategy_options(options)
+    return options
+
+
+def settings(words):
+    return strategy_settings(parsed(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "strategy", "num_return"),
+    [
+        ("", None, 1),  # The run answers in its own way.
+        ("--beam 5", Beam(5, 0.6), 1),
+        ("--beam 5 --length-penalty 1", Beam(5, 1.0), 1),
+        ("--sample", Sampling(), 1),
+        ("--sample --temperature 0.7 --top-k 9 --top-p 0.9", Sampling(0.7, 9, 0.9), 1),
+        ("--n-best 1", Greedy(), 1),
+        ("--n-best 3", Beam(4, 0.6), 3),
+        ("--n-best 9 --length-penalty 0", Beam(9, 0.0), 9),
+        ("--n-best 3 --beam 6", Beam(6, 0.6), 3),
+        ("--n-best 3 --sample", Sampling(), 3),
+    ],
+)
+def test_strategies(words, strategy, num_return):
+    assert settings(words) == {"strategy": strategy}
+    assert answers_wanted(parsed(words)) == num_return
+
+
+def test_a_seed_arrives():
+    assert settings("--sample --seed 7")["strategy"].seed == 7
+
+
+def test_rules():
+    words = "--min-length 2 --max-length 9 --repetition-penalty 1.2 --no-repeat-ngram 3 --forbidden-ids 5 6"
+    assert settings(words) == {
+        "strategy": Greedy(), "min_length": 2, "max_length": 9, "repetition_penalty": 1.2,
+        "no_repeat_ngram": 3, "forbidden_ids": [5, 6],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--top-p 0.9", "--top-p needs --sample"),
+        ("--seed 1 --beam 4", "--seed needs --sample"),
+        ("--length-penalty 1", "--length-penalty needs --beam N"),
+        ("--sample --length-penalty 1", "--length-penalty needs --beam N"),
+        ("--beam 2 --n-best 3", "2 beams cannot find 3 answers: take more beams"),
+        ("--beam 0", "the number of beams must be at least 1, not 0"),
+        ("--n-best 0", "the number of answers must be at least 1, not 0"),
+        ("--sample --temperature 0", "temperature must be above 0, not 0.0"),
+        ("--max-length 0", "max_length must be 1 or more, not 0"),
+        ("--repetition-penalty 0", "repetition_penalty must be 1 or more, not 0.0"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words, message):
+    with pytest.raises(InputError, match=message):
+        settings(words)

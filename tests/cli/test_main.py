@@ -1,0 +1,350 @@
+"""The command as its users start it: in a process of its own."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from keras_transformer.cli.main import parser
+from keras_transformer.runs.lock import locked
+
+COMMAND = [sys.executable, "-m", "keras_transformer"]
+SIZES = [
+    "--preset",
+    "small",
+    "--num-layers",
+    "1",
+    "--d-model",
+    "16",
+    "--num-heads",
+    "2",
+    "--dff",
+    "16",
+    "--vocab-size",
+    "500",
+    "--batch-size",
+    "16",
+    "--warmup-steps",
+    "50",
+    "--patience",
+    "0",
+]
+
+
+def call(*arguments, stdin=b"", **options):
+    arguments = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(arguments, input=stdin, capture_output=True, timeout=300, check=False, **options)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "pairs.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["질문", "답변"])
+        rows.writerows([f"질문 {i}번", f"대답 {i % 5}"] for i in range(120))
+    return path
+
+
+def one_error_line(process):
+    """The last line of standard error, with no traceback above it."""
+    text = process.stderr.decode()
+    assert "Traceback" not in text
+    assert process.stdout == b""
+    return text.strip().splitlines()[-1]
+
+
+def test_answer_reads_lines_and_writes_lines(small_run):
+    questions = "잘 자\n\nhello\r\n고마워!\n".encode()
+    process = call("answer", small_run, stdin=questions)
+    assert process.returncode == 0
+    assert process.stdout.decode() == "좋은 꿈 꾸세요.\n\nHi there!\n천만에요.\n"
+    assert process.stderr == b""
+
+
+def test_answer_is_the_same_in_a_plain_c_locale(small_run):
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    process = call("answer", small_run, stdin="\ufeff잘 자\n".encode(), env=plain)
+    assert process.stdout.decode() == "좋은 꿈 꾸세요.\n"
+
+
+def test_help_with_its_greek_letters_is_the_same_in_a_plain_c_locale():
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    process = call("train", "--help", env=plain)
+    assert process.returncode == 0
+    assert "ε_ls, section 5.4" in process.stdout.decode()
+
+
+def test_several_answers_to_each_question(small_run):
+    process = call("answer", small_run, "--beam", "3", "--n-best", "2", stdin="잘 자\n\nhello\n".encode())
+    lines = [line.split("\t") for line in process.stdout.decode().splitlines()]
+    assert [answer for _, answer in lines[::2]] == ["좋은 꿈 꾸세요.", "", "Hi there!"]
+    assert len(lines) == 6
+    assert all(float(score) <= 0 for score, _ in lines)
+
+
+def test_answers_as_json(small_run):
+    process = call("answer", small_run, "--json", "--n-best", "2", stdin="잘 자\n".encode())
+    found = json.loads(process.stdout)
+    assert found["question"] == "잘 자"
+    assert [set(answer) for answer in found["answers"]] == [{"answer", "score", "answered_by", "sources"}] * 2
+    assert found["answers"][0]["answered_by"] == "generate"
+    assert found["answers"][0]["answer"] == "좋은 꿈 꾸세요."
+
+
+def test_the_same_seed_samples_the_same_answers(small_run):
+    words = ["answer", small_run, "--sample", "--temperature", "3", "--n-best", "4", "--seed"]
+    one, same, other = (call(*words, seed, stdin=b"hello\n").stdout for seed in ("1", "1", "2"))
+    assert one == same != other
+    assert len(set(one.splitlines())) > 1
+
+
+def test_chat_without_a_terminal_answers_line_by_line_and_nothing_else(small_run):
+    process = call("chat", small_run, stdin="안녕하세요\n\nbye\n漢字\n".encode())
+    assert process.returncode == 0
+    first, blank, second, honest = process.stdout.decode().splitlines()
+    assert (first, blank, second) == ("반가워요!", "", "See you soon!")
+    assert honest == "I never met any of these: 漢 字  (모두 처음 보는 글자예요)"
+
+
+def test_text_that_is_not_utf8_is_named_by_its_line(small_run):
+    process = call("answer", small_run, stdin="안녕\n".encode() + "안녕\n".encode("cp949"))
+    assert process.returncode == 2
+    assert one_error_line(process) == "keras-transformer: error: standard input: line 2 is not UTF-8"
+
+
+def test_closed_standard_input_is_no_question(small_run):
+    process = subprocess.run(f"{sys.executable} -m keras_transformer answer {small_run} <&-", shell=True, check=True)
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_disk_is_one_line_and_status_1(small_run):
+    with open("/dev/full", "wb") as full:
+        command = [*COMMAND, "answer", str(small_run)]
+        process = subprocess.run(command, input=b"hello\n", stdout=full, stderr=subprocess.PIPE, check=False)
+    assert process.returncode == 1
+    assert process.stderr.decode().splitlines()[0] == "keras-transformer: failed: No space left on device"
+
+
+def test_a_reader_that_leaves_early_is_no_drama(small_run):
+    pipe = subprocess.Popen(
+        [*COMMAND, "chat", str(small_run)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    pipe.stdout.close()
+    pipe.stdin.write(b"hello\n" * 50)
+    pipe.stdin.close()
+    assert b"Traceback" not in pipe.stderr.read()
+    pipe.stderr.close()
+    assert pipe.wait(timeout=300) == 1
+
+
+def test_train_makes_a_run_and_says_what_comes_next(corpus, tmp_path):
+    with open(corpus, "a", encoding="utf-8") as file:
+        file.write("대답이 없는 질문,\n")
+    process = call("train", corpus, "--run", tmp_path / "run", "--epochs", 1, *SIZES)
+    progress = process.stderr.decode()
+    assert (process.returncode, process.stdout) == (0, b"")
+    assert "pairs.csv: 1 of 121 rows left out: row 122: no answer" in progress
+    assert "CPU" in progress or "GPU" in progress
+    assert progress.strip().endswith(f"keras-transformer chat {tmp_path / 'run'}")
+    settings = json.loads((tmp_path / "run/config.json").read_text())
+    assert settings["config"]["d_model"] == 16
+    assert settings["corpus"]["pairs"] == 120
+
+
+def test_train_says_what_it_chose_and_options_go_before_it(corpus, tmp_path):
+    process = call("train", corpus, "--run", tmp_path / "run", *SIZES[2:], "--epochs", 2, "--warmup-steps", 5)
+    assert process.returncode == 0, process.stderr.decode()
+    chosen = "Chosen for chat: pairs to be known by heart (120 pairs); 500 pieces, 1 layer of 16, 2 epochs"
+    progress = process.stderr.decode().splitlines()
+    assert progress[0] == f"{chosen}, nothing held out."
+    settings = json.loads((tmp_path / "run/config.json").read_text())["config"]
+    assert (settings["epochs"], settings["num_layers"], settings["warmup_steps"]) == (2, 1, 5)
+    assert (settings["schedule"], settings["hold_out"], settings["tie_embeddings"]) == ("cosine", False, True)
+
+    again = call("train", corpus, "--run", tmp_path / "run", "--epochs", 3)
+    assert again.returncode == 0
+    assert "Chosen for" not in again.stderr.decode()
+
+
+def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
+    arguments = ["train", str(corpus), "--run", str(tmp_path / "run"), "--epochs", "400", *SIZES]
+    process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE)
+    while not (tmp_path / "run/metrics.csv").exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    progress = process.communicate(timeout=300)[1].decode()
+    assert process.returncode == 130
+    assert "Traceback" not in progress
+    assert "The same command goes on from here." in progress
+    stopped = len((tmp_path / "run/metrics.csv").read_text().splitlines()) - 1
+    assert 1 <= stopped < 400
+
+    assert call("answer", tmp_path / "run", stdin="질문\n".encode()).returncode == 0
+
+    arguments[arguments.index("400")] = str(stopped + 2)
+    again = call(*arguments)
+    assert again.returncode == 0
+    assert "Going on at step" in again.stderr.decode()
+    epochs = [line.split(",")[0] for line in (tmp_path / "run/metrics.csv").read_text().splitlines()[1:]]
+    assert epochs == [str(epoch + 1) for epoch in range(stopped + 2)]
+
+
+def test_a_file_says_what_to_train_and_the_run_folder_holds_one_to_repeat_it(corpus, tmp_path):
+    korean = corpus.rename(tmp_path / "대화 쌍.csv")
+    entries = [f"{option[2:].replace('-', '_')} = {value}" for option, value in zip(SIZES[2::2], SIZES[3::2])]
+    entries.append('preset = "small"')
+    text = "\n".join(
+        ['corpus = "대화 쌍.csv"', 'run = "실행"', "epochs = 2", "label_smoothing = 0.1", "keep_epochs = 1", *entries]
+    )
+    (tmp_path / "설정.toml").write_text(text, encoding="utf-8")
+    process = call("train", "--config", "설정.toml", "--epochs", 1, cwd=tmp_path)
+    assert process.returncode == 0, process.stderr.decode()
+    first = json.loads((tmp_path / "실행/config.json").read_text("utf-8"))
+    assert (first["config"]["epochs"], first["config"]["label_smoothing"]) == (1, 0.1)
+    assert first["corpus"]["name"] == "대화 쌍.csv"
+    assert first["corpus"]["source"]["corpus"] == [str(korean)]
+
+    again = call("train", "--config", tmp_path / "실행/config.toml", "--run", tmp_path / "again")
+    assert again.returncode == 0, again.stderr.decode()
+    second = json.loads((tmp_path / "again/config.json").read_text("utf-8"))
+    assert (second["config"], second["corpus"]) == (first["config"], first["corpus"])
+    losses = [(tmp_path / run / "metrics.csv").read_text().splitlines()[1].split(",")[1] for run in ("실행", "again")]
+    assert losses[0] == losses[1]
+
+    average = call("average", "실행", "--last", 1, cwd=tmp_path)
+    score, once_more, nothing = average.stdout.decode().splitlines()
+    assert score.endswith(" validation bits per character: epoch 1")
+    assert once_more == score.replace("epoch 1", "the average of epochs 1")
+    assert nothing == "Nothing is changed; --keep makes it the run's weights."
+
+
+def test_presets_are_a_table_or_json():
+    table = call("presets").stdout.decode()
+    assert ["base", "6", "512", "8", "2,048", "37,000", "63.1", "M", "1.26", "GB"] in map(str.split, table.splitlines())
+    small = json.loads(call("presets", "--json").stdout)["small"]
+    assert (small["patience"], small["parameters"]) == (3, 8_935_424)
+
+
+def test_one_training_at_a_time_and_talking_meanwhile(corpus, small_run, tmp_path):
+    (tmp_path / "run").mkdir()
+    with locked(tmp_path / "run"):
+        process = call("train", corpus, "--run", "run", *SIZES, cwd=tmp_path)
+    assert process.returncode == 2
+    assert one_error_line(process) == (
+        f"keras-transformer: error: run: another training (process {os.getpid()}) is writing to it; "
+        "wait for it, or name another run folder"
+    )
+    assert os.listdir(tmp_path / "run") == ["lock"]
+    with locked(small_run):
+        assert call("answer", small_run, stdin=b"hello\n").stdout == b"Hi there!\n"
+
+
+def test_training_on_a_full_disk_is_one_line_and_status_1(corpus, tmp_path):
+    """A limit of file sizes stands for the full disk: the operating system refuses the write as well."""
+    resource = pytest.importorskip("resource")
+    arguments = ["train", corpus, "--run", "run", *SIZES, "--epochs"]
+    assert call(*arguments, 1, cwd=tmp_path).returncode == 0
+    names = ["checkpoint.safetensors", "weights.safetensors", "metrics.csv"]
+    before = [(tmp_path / "run" / name).read_bytes() for name in names]
+    limit = 200_000
+
+    process = call(
+        *arguments, 2, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
+    assert process.returncode == 1
+    assert re.fullmatch(
+        r"keras-transformer: failed: limit of file sizes reached: could not write run/checkpoint\.safetensors "
+        r"\(needs \d+ kB\); what was saved before is intact: make room and run the same command again",
+        one_error_line(process),
+    )
+    assert [(tmp_path / "run" / name).read_bytes() for name in names] == before
+    assert not list((tmp_path / "run").glob(".*.part"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "no.csv", "--run", "r"], "no.csv"),
+        (["train", "empty.csv", "--run", "r"], "empty.csv: no question-answer pair in it"),
+        (["train", "korean.csv", "--run", "r"], "add --encoding cp949"),
+        (["train", "few.csv", "--run", "r", "--hold-out"], "the corpus is too small"),
+        (["train", "few.csv", "--run", "r", "--preset", "demo"], "the corpus is too small"),
+        (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "split into 3 equal heads"),
+        (["train", "few.csv", "--run", "r", "--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
+        (["train", "few.csv", "--run", "r", "--schedule", "linear"], "schedule must be one of paper, inverse_sqrt"),
+        (["train", "few.csv", "--run", "r", "--presett", "demo"], "unrecognized arguments: --presett demo"),
+        (["train", "few.csv"], "the following arguments are required: --run"),
+        (["train", "--run", "r"], "the following arguments are required: CORPUS"),
+        (["train", "few.csv", "--run", "r", "--config", "bad.toml"], "bad.toml: epochs must be a whole number"),
+        (["train", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["train", "few.csv", "--run", "r", "--from", "folder"], "config.json: missing; this is no run folder"),
+        (["answer", "nowhere"], "nowhere: there is no such run folder"),
+        (["answer", "nowhere", "--top-p", "0.9"], "--top-p needs --sample"),
+        (["chat", "nowhere", "--beam", "2", "--n-best", "3"], "2 beams cannot find 3 answers: take more beams"),
+        (["average", "nowhere", "--best", "2"], "nowhere: there is no such run folder"),
+        (["average", "nowhere"], "one of the arguments --last --best is required"),
+        (["chat", "folder"], "config.json: missing; this is no run folder"),
+        (["sing"], "invalid choice: 'sing'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "few.csv").write_text("question,answer\nhi,hello\n")
+    (tmp_path / "korean.csv").write_bytes("질문,답변\n안녕,반가워\n".encode("cp949"))
+    (tmp_path / "bad.toml").write_text("epochs = true")
+    (tmp_path / "folder").mkdir()
+    process = call(*arguments, cwd=tmp_path)
+    assert process.returncode == 2
+    assert message in one_error_line(process)
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [], ["data"], ["data", "list"], ["data", "show"], ["data", "download"], ["train"], ["chat"], ["answer"],
+        ["average"], ["evaluate"], ["presets"], ["plot"], ["plot", "training"], ["plot", "schedule"],
+        ["plot", "positions"], ["plot", "model"],
+    ],
+)  # fmt: skip
+def test_every_command_has_help_with_an_example(command):
+    process = call(*command, "--help")
+    assert process.returncode == 0
+    assert "keras-transformer train" in process.stdout.decode() or "Example:" in process.stdout.decode()
+
+
+def test_the_front_door_has_an_example_of_each_command_in_the_order_of_use():
+    top = parser()
+    examples = [shlex.split(line.split(" <")[0]) for line in top.epilog.splitlines()[1:]]
+    verbs = [verb for _, verb, *_ in examples]
+    assert verbs[:3] == ["data", "train", "chat"] and len(set(verbs)) == len(verbs)
+    assert re.findall(r"^    (\w+)(?: |$)", top.format_help(), re.MULTILINE) == verbs
+    for program, *words in examples:
+        assert program == "keras-transformer"
+        assert callable(top.parse_args(words).command)
+
+
+def test_tokenize_names_an_argument_that_is_not_utf_8():
+    process = call("tokenize", "nowhere", "a", os.fsdecode(b"\xff"))
+    assert process.returncode == 2
+    assert "text 2 is not UTF-8" in one_error_line(process)
+
+
+def test_tokenize_shows_pieces_and_ids_and_names_what_is_unknown(small_run):
+    process = call("tokenize", small_run, "안녕 漢")
+    pieces, ids = (line.split("\t") for line in process.stdout.decode().splitlines())
+    assert "".join(pieces).startswith("▁안녕▁<0x") and len(pieces) == len(ids)
+    assert process.stderr.decode() == "unknown to this run: 漢\n"
+    found = json.loads(call("tokenize", small_run, "--json", stdin="안녕 漢\n".encode()).stdout)
+    assert found == {"text": "안녕 漢", "pieces": pieces, "ids": list(map(int, ids)), "unknown": ["漢"]}

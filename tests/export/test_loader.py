@@ -1,0 +1,21 @@
+import pytest
+
+from keras_transformer import InputError, export_run
+from keras_transformer.export.loader import Exported
+
+QUESTIONS = ["안녕하세요", "hello", ""]
+
+
+def test_it_answers_as_its_run(saved_model, bot, assert_answers_as):
+    exported = Exported(saved_model)
+    assert_answers_as(lambda questions: [found for [found] in exported.n_best(questions)], bot, QUESTIONS)
+    assert list(exported.stream("hello")) == [bot.reply("hello")]
+    assert list(exported.stream("")) == []
+    assert exported.max_length == bot.max_length - 1
+
+
+def test_a_damaged_folder_is_not_asked(small_run, tmp_path):
+    export_run(small_run, tmp_path / "out")
+    (tmp_path / "out" / "tokenizer.model").write_bytes(b"")
+    with pytest.raises(InputError, match=r"tokenizer\.model: damaged, or changed"):
+        Exported(tmp_path / "out")

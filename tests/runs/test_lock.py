@@ -1,0 +1,51 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from keras_transformer import InputError
+from keras_transformer.runs import lock
+
+HOLDING = """
+import sys, time
+from keras_transformer.runs.lock import locked
+with locked(sys.argv[1]):
+    print(flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_second_training_is_refused_while_the_first_goes_on(tmp_path):
+    with lock.locked(tmp_path):
+        message = rf"another training \(process {os.getpid()}\) is writing to it; wait for it, or name another"
+        with pytest.raises(InputError, match=message), lock.locked(tmp_path):
+            pass
+    with lock.locked(tmp_path):
+        pass
+
+
+def test_the_lock_of_a_killed_process_locks_nobody_out(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", HOLDING, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        with pytest.raises(InputError, match=rf"\(process {process.pid}\)"), lock.locked(tmp_path):
+            pass
+        process.kill()
+        process.wait()
+        with lock.locked(tmp_path):
+            pass
+
+
+def test_where_nothing_can_be_locked_training_goes_on_with_a_warning(tmp_path, monkeypatch):
+    def unsupported(file):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(lock, "lock_to_the_end", unsupported)
+    message = r"cannot be locked \(Function not implemented\): start no other training"
+    with pytest.warns(UserWarning, match=message), lock.locked(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(InputError, match="nowhere: cannot be written: No such file"), lock.locked(tmp_path / "nowhere"):
+        pass

@@ -1,0 +1,191 @@
+"""A real run behind the server."""
+
+import concurrent.futures
+import json
+import shutil
+import threading
+
+import numpy as np
+import pytest
+import requests
+
+from keras_transformer import Beam, Chatbot, Greedy, InputError, Sampling
+from keras_transformer.chat.answering import Answering
+from keras_transformer.decoding import loop
+from keras_transformer.serving.engine import ServedExport, ServedRun, Settings
+
+GENERATED = {"answered_by": "generate", "sources": []}
+QUESTIONS = [
+    "잘 자",
+    "hello",
+    "",
+    "고마워!",
+    "good night",
+    "배고파",
+    "안녕하세요 " * 5,
+    "bye",
+    "안녕하세요",
+    "처음 뵙겠습니다",
+]
+
+
+@pytest.fixture(scope="module")
+def chatbot(small_run):
+    return Chatbot.load(small_run)
+
+
+@pytest.fixture
+def server(start, chatbot):
+    return start(ServedRun(chatbot), batch=2, timeout=600)  # Programs are compiled for some of the answers.
+
+
+def ask(server, **body):
+    response = requests.post(f"{server.address}/v1/answer", json=body, timeout=600)
+    assert response.status_code == 200, response.text
+    return response.json()["answers"]
+
+
+def best(server, question, **how):
+    [found] = ask(server, questions=question, **how)
+    return found["answers"][0]["answer"]
+
+
+def test_clients_at_the_same_time_get_what_each_gets_alone(server, chatbot):
+    hows = [({}, None), ({"strategy": {"kind": "sample", "seed": 5}}, Sampling(seed=5))]
+    asked = [(question, how, strategy) for how, strategy in hows for question in QUESTIONS]
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(lambda one: best(server, one[0], **one[1]), asked))
+    assert found == [chatbot.reply(question, strategy) for question, _, strategy in asked]
+    assert server.batcher.metrics.batches._sum.get() == len(asked)
+
+
+def test_several_answers_are_those_of_the_chatbot(server, chatbot):
+    [found] = ask(server, questions="hello", n_best=3)
+    expected = chatbot.n_best(["hello"], 3, Beam())[0]
+    assert [answer["answer"] for answer in found["answers"]] == [answer for answer, _ in expected]
+    np.testing.assert_allclose([answer["score"] for answer in found["answers"]], [score for _, score in expected])
+
+
+def test_a_stream_is_the_reply(server, chatbot):
+    body = {"question": "good night"}
+    response = requests.post(f"{server.address}/v1/stream", json=body, timeout=600)
+    end = json.loads(response.content.decode().rpartition("event: end\ndata: ")[2])
+    assert (end["answer"], end["answered_by"]) == ("Sleep well.", "generate")
+    assert end["score"] == pytest.approx(chatbot.n_best(["good night"], 1)[0][0][1], abs=1e-3)
+    assert end["sources"][0]["question"].startswith("good night")
+
+
+def test_attention_is_told_for_each_piece(server, chatbot):
+    found, blank = ask(server, questions=["good night", " "], attention=True)
+    assert found["answers"][0]["answer"] == "Sleep well."
+    attention = found["attention"]
+    assert (attention["question"][0], attention["question"][-1]) == ("<start>", "<end>")
+    assert "".join(attention["question"][1:-1]).replace("▁", "") == "goodnight"
+    assert "".join(attention["answer"]).replace("▁", "") == "Sleepwell.<end>"
+    weights = np.array(attention["weights"])
+    assert weights.shape == (1, 2, len(attention["answer"]), len(attention["question"]))
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=0.002)
+    assert "attention" not in blank
+    assert blank["answers"] == [{"answer": "", "score": 0.0, **GENERATED}]
+
+
+def test_after_the_warm_up_no_greedy_question_compiles_anything(server, chatbot, monkeypatch):
+    traced = []
+    for name in ("start", "advance"):
+        monkeypatch.setattr(loop, name, lambda *_: traced.append("a program"))
+    for number in (1, 2):
+        for question in ("hi", "hello " * 20, "안녕하세요 " * 3):
+            ask(server, questions=[question] * number)
+            requests.post(f"{server.address}/v1/stream", json={"question": question}, timeout=600)
+    assert not traced
+
+
+def test_a_warm_up_can_be_stopped(chatbot, monkeypatch):
+    called = []
+    monkeypatch.setattr("keras_transformer.serving.engine.generate", lambda *_, **__: called.append(1))
+    stop = threading.Event()
+    stop.set()
+    ServedRun(chatbot).warm_up(stop, 16)
+    assert not called
+
+
+def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
+    served = ServedRun(chatbot)
+    with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
+        served.accept(Settings(rules=(("min_length", 24),)), 8)
+    assert served.accepted == {Settings(answer_by="generate")}
+    for settings in (Settings(rules=(("max_length", 23),)), Settings(Greedy()), Settings(answer_by="generate")):
+        assert served.accept(settings, 1) == Settings(answer_by="generate")
+
+
+class Exported:
+    """What an exported folder is to a server."""
+
+    max_length, way = 5, "generate"
+
+    def n_best(self, questions, num_return=1, strategy=None):
+        return [[(question.upper(), -0.5)] for question in questions]
+
+    def stream(self, question, strategy=None):
+        yield question.upper()
+
+
+def test_an_export_answers_in_one_way(start):
+    server = start(ServedExport(Exported()), batch=2)
+    assert ask(server, questions=["가 a", "b"], max_length=7) == [
+        {"question": "가 a", "answers": [{"answer": "가 A", "score": -0.5, **GENERATED}]},
+        {"question": "b", "answers": [{"answer": "B", "score": -0.5, **GENERATED}]},
+    ]
+    for how in ({"n_best": 2}, {"attention": True}, {"max_length": 2}, {"strategy": {"kind": "beam"}}):
+        refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=600)
+        assert refused.status_code == 422
+        assert "in the way that it was exported for" in refused.json()["error"]["message"]
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["a"]}, timeout=600)
+    assert predicted.json() == {"predictions": [{"answers": "A", "scores": -0.5}]}
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=600)
+    assert predicted.json() == {"outputs": {"answers": ["A", "B"], "scores": [-0.5, -0.5]}}
+
+
+def test_a_run_answers_in_its_own_way_unless_a_request_says_otherwise(start, small_run, tmp_path):
+    shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(tmp_path / "run")
+    server = start(ServedRun(Chatbot.load(tmp_path / "run")), batch=1, timeout=600)
+    [found] = ask(server, questions="hello")
+    [answer] = found["answers"]
+    assert (answer["answer"], answer["score"], answer["answered_by"]) == ("Hi there!", None, "retrieve")
+    assert answer["sources"][0]["question"] == "hello"
+    for how in ({"answer_by": "generate"}, {"strategy": {"kind": "greedy"}}, {"min_length": 1}, {"n_best": 2}):
+        [found] = ask(server, questions="hello", **how)
+        answer = found["answers"][0]
+        assert (answer["answer"], answer["answered_by"]) == ("Hi there!", "generate")
+        assert answer["score"] < 0
+    predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["hello"]}, timeout=600)
+    assert predicted.json() == {"predictions": [{"answers": "Hi there!", "scores": None}]}
+    streamed = requests.post(f"{server.address}/v1/stream", json={"question": "hello"}, timeout=600)
+    end = json.loads(streamed.content.decode().rpartition("event: end\ndata: ")[2])
+    assert (end["answer"], end["score"], end["answered_by"]) == ("Hi there!", None, "retrieve")
+    body = {"questions": "a", "answer_by": "hybrid", "strategy": {"kind": "beam"}}
+    refused = requests.post(f"{server.address}/v1/answer", json=body, timeout=600)
+    assert refused.status_code == 422
+    assert "answers by hybrid: leave out" in refused.json()["error"]["message"]
+    Chatbot.load(tmp_path / "run").datastore.teach("hello", "Howdy!")
+    for how in ({}, {"strategy": {"kind": "greedy"}}):
+        assert best(server, "hello", **how) == "Howdy!"
+
+
+def test_an_export_generates_only():
+    served = ServedExport(Exported())
+    assert served.accept(Settings(answer_by="generate"), 8) == served.accept(Settings(), 8)
+    with pytest.raises(InputError, match="answers by generate only, not by retrieve"):
+        served.accept(Settings(answer_by="retrieve"), 8)
+
+
+def test_an_export_that_retrieves_says_so():
+    exported = Exported()
+    exported.way, exported.n_best = "retrieve", lambda questions, *_: [[("Howdy!", None)] for _ in questions]
+    served = ServedExport(exported)
+    settings = served.accept(Settings(answer_by="retrieve"), 8)
+    [([answer], _)] = served.n_best(["hello"], settings)
+    assert (answer.text, answer.answered_by, answer.score) == ("Howdy!", "retrieve", None)
+    with pytest.raises(InputError, match="answers by retrieve only, not by generate"):
+        served.accept(Settings(answer_by="generate"), 8)
