@@ -264,7 +264,7 @@ def test_rows_shared_out_among_cores_are_answered_as_together(model, monkeypatch
     questions = np.random.default_rng(1).integers(4, 30, (37, 6))
 
     def answers(shares):
-        monkeypatch.setattr(generation, "shares", lambda rows: shares)
+        monkeypatch.setattr(generation, "num_shards", lambda rows: shares)
         searched = generate(model, questions, **LIMITS, strategy=Beam(2), num_return=2)
         return searched, generate(model, questions, **LIMITS, strategy=Sampling(seed=3), return_attention=True)
 
