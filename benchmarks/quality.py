@@ -18,7 +18,7 @@ from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.corpus import SMALL_TALK, Corpus
 from benchmarks.results import median_and_range, publish, table
 from keras_transformer import Run, loss_function, preset, split_pairs, train
-from keras_transformer.data.buckets import Buckets
+from keras_transformer.data.batching import Buckets
 from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.training.callbacks import BitsPerCharacter, TokenMeans
 from keras_transformer.training.ema import MOMENTUM, AveragedWeights

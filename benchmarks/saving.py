@@ -16,7 +16,7 @@ from benchmarks.corpus import SMALL_TALK, Corpus
 from benchmarks.results import median_and_range, publish, table
 from keras_transformer import PRESETS, preset, train
 from keras_transformer.training.callbacks import RunCheckpoint
-from keras_transformer.training.writer import Writer
+from keras_transformer.training.checkpoint import Writer
 
 NAME = "saving"
 

@@ -3,7 +3,7 @@
 import pathlib
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command, check_utf8
+from keras_transformer.cli.console import add_command, check_utf8
 from keras_transformer.cli.generation_options import (
     add_strategy_options,
     answers_wanted,

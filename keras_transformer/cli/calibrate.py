@@ -4,11 +4,15 @@ import json
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.answer_by import add_answer_by_option, check_answer_by
-from keras_transformer.cli.command import add_command
-from keras_transformer.cli.console import table
+from keras_transformer.cli.console import add_command, table
 from keras_transformer.cli.evaluation_data import corpus_of
-from keras_transformer.cli.generation_options import add_strategy_options, check_strategy_options, strategy_settings
+from keras_transformer.cli.generation_options import (
+    add_answer_by_option,
+    add_strategy_options,
+    check_answer_by,
+    check_strategy_options,
+    strategy_settings,
+)
 from keras_transformer.cli.train_options import add_source_options
 from keras_transformer.errors import InputError
 

@@ -9,16 +9,17 @@ from prompt_toolkit.history import InMemoryHistory
 
 from keras_transformer.chat.answering import Answer
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.cli.answer_by import GENERATE, source_lines
 from keras_transformer.cli.corrections import taught
-from keras_transformer.cli.fallback import fallback_asked
 from keras_transformer.cli.generation_options import (
     DEFAULT_BEAMS,
+    GENERATE,
     OF_BEAMS,
     OF_SAMPLES,
     SETTINGS,
     answers_wanted,
+    fallback_asked,
     in_words,
+    source_lines,
     strategy_settings,
 )
 from keras_transformer.errors import InputError

@@ -3,7 +3,7 @@
 import os
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command, check_utf8
+from keras_transformer.cli.console import add_command, check_utf8
 from keras_transformer.errors import InputError
 
 

@@ -4,8 +4,7 @@ import itertools
 import json
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command
-from keras_transformer.cli.console import table
+from keras_transformer.cli.console import add_command, table
 from keras_transformer.cli.data_check import add_check
 from keras_transformer.data.catalog import corpora, corpus_pairs, download_corpus, find_corpus
 

@@ -6,7 +6,7 @@ import sys
 
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
 from keras_transformer.config import FIELDS, Config
-from keras_transformer.data.quality.faults import NOT_COMPOSED
+from keras_transformer.data.quality.text_issues import NOT_COMPOSED
 
 UNFIT = 2
 BAR = 30  # Characters of the longest bar.

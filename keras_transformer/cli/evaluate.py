@@ -4,10 +4,9 @@ import json
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.answer_by import GENERATE, check_answer_by
-from keras_transformer.cli.command import add_command
+from keras_transformer.cli.console import add_command
 from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_part
-from keras_transformer.cli.generation_options import add_strategy_options, strategy_settings
+from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, strategy_settings
 from keras_transformer.evaluation.metric_info import LEGEND
 
 

@@ -2,8 +2,14 @@
 
 import typing
 
-from keras_transformer.cli.answer_by import add_answer_by_option
-from keras_transformer.cli.generation_options import OF_BEAMS, OF_SAMPLES, SETTINGS, check_strategy_options, given
+from keras_transformer.cli.generation_options import (
+    OF_BEAMS,
+    OF_SAMPLES,
+    SETTINGS,
+    add_answer_by_option,
+    check_strategy_options,
+    given,
+)
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_source_options
 from keras_transformer.data.split import PARTS
 from keras_transformer.errors import InputError

@@ -3,11 +3,12 @@
 import json
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command
-from keras_transformer.cli.fallback import add_fallback_options, fallback_given
+from keras_transformer.cli.console import add_command
 from keras_transformer.cli.generation_options import (
+    add_fallback_options,
     add_strategy_options,
     check_strategy_options,
+    fallback_given,
     strategy_options_given,
     strategy_settings,
 )

@@ -1,5 +1,6 @@
-"""How answers are chosen, in the words of the command line and of the prompt."""
+"""Options that say how answers are made: the way of answering, decoding, a fallback."""
 
+from keras_transformer.cli.console import check_utf8
 from keras_transformer.errors import InputError
 
 DEFAULT_BEAMS = 4
@@ -103,3 +104,106 @@ def in_words(answer, score, options):
 def given(options, names):
     """Those options that have a value."""
     return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
+WAYS = GENERATE, *_ = ("generate", "retrieve", "hybrid")  # As in `chat.answering`, whose import takes seconds.
+
+
+def add_answer_by_option(parser):
+    """Adds the way of answering to a grammar."""
+    parser.add_argument(
+        "--answer-by", choices=WAYS,
+        help="compose answers, or give that of the nearest known question, or that where one is near enough (default: "
+        "what was best when training ended; generate, if an option says how answers are generated)",
+    )  # fmt: skip
+
+
+def add_cite_option(parser):
+    """Adds whether the exchanges behind an answer are shown to a grammar."""
+    parser.add_argument(
+        "--cite", action="store_true", help="show below each answer the known exchanges behind it, or near to it"
+    )
+
+
+def check_answer_by(options, *run_dirs):
+    """Raises `InputError` if the runs cannot answer in the way that options ask for; before anything is loaded."""
+    if options.answer_by in (None, GENERATE):
+        return
+    if others := strategy_options_given(options):
+        raise InputError(f"{others[0]} is for generated answers: leave it out, or --answer-by {options.answer_by}")
+    from keras_transformer.chat.datastore import Datastore
+    from keras_transformer.runs.run import Run
+
+    for run_dir in run_dirs:
+        if Run.exists(run_dir) and not Datastore.exists(run_dir):
+            raise InputError(
+                f"{run_dir}: has no datastore to {options.answer_by} from. Train it again, or answer by generate."
+            )
+
+
+def source_lines(answer, has_datastore):
+    """The lines below an answer that show the exchanges behind it.
+
+    Args:
+        answer: An `Answer`.
+        has_datastore: Whether the run has a datastore.
+    """
+    if not answer.composed:
+        return [match_line(match) for match in answer.sources if match.exchange.answer == answer.text]
+    if answer.sources:
+        return ["  composed; nearest:", *map(match_line, answer.sources)]
+    return ["  composed; nothing known is near" if has_datastore else "  composed; the run has no datastore"]
+
+
+def match_line(match):
+    """A `Match` as a line."""
+    question = " / ".join(match.exchange.question.splitlines())
+    return f"  [{match.similarity:.2f}] {match.exchange.place}: {question}"
+
+
+def add_fallback_options(parser):
+    """Adds what `chat`, `answer` and `export` can be told to their grammar."""
+    group = parser.add_argument_group(
+        "when not to answer", "For a run that `calibrate` has asked, for answers made in the same way."
+    )
+    group.add_argument("--fallback", metavar="TEXT", help="what is said where the run is not sure of its answer")
+    group.add_argument(
+        "--refusals", type=float, metavar="RATE",
+        help="share of the questions of its own kind that may be refused for it (default: 0.05)",
+    )  # fmt: skip
+
+
+def fallback_given(options):
+    """The options of these that have a value, by the names that `export` gives them.
+
+    Raises:
+        InputError: If one is given without the other that it belongs to, or the text is not UTF-8.
+    """
+    if options.fallback is None:
+        if options.refusals is not None:
+            raise InputError("--refusals needs --fallback TEXT")
+        return {}
+    check_utf8("--fallback", options.fallback)
+    refusals = {} if options.refusals is None else {"refusals": options.refusals}
+    return {"fallback": options.fallback, **refusals}
+
+
+def fallback_asked(options, settings):
+    """The `Fallback` that options ask for; None if they ask for none.
+
+    Args:
+        options: Parsed ones, with "run".
+        settings: What `strategy_settings` makes of them.
+
+    Raises:
+        InputError: If it cannot be, or the run is not calibrated for such answers.
+    """
+    given = fallback_given(options)
+    if not given:
+        return None
+    if options.n_best is not None:
+        raise InputError("--fallback judges the one answer to a question: leave out --n-best")
+    from keras_transformer.chat.confidence import Confidence
+
+    text = given.pop("fallback")
+    return Confidence.load(options.run, answer_by=options.answer_by, **settings).fallback(text, **given)

@@ -4,7 +4,7 @@ import json
 import pathlib
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command
+from keras_transformer.cli.console import add_command
 
 
 def add_info(commands):

@@ -10,21 +10,25 @@ from functools import partial
 
 from keras_transformer import __version__
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.answer_by import add_answer_by_option, add_cite_option, check_answer_by, source_lines
 from keras_transformer.cli.attention import add_attention
 from keras_transformer.cli.calibrate import add_calibrate
-from keras_transformer.cli.command import add_command, check_backend, check_utf8, examples_of
 from keras_transformer.cli.compare import add_compare
+from keras_transformer.cli.console import add_command, check_backend, check_utf8, examples_of
 from keras_transformer.cli.corrections import add_forget, add_teach
 from keras_transformer.cli.data import add_data
 from keras_transformer.cli.evaluate import add_evaluate
 from keras_transformer.cli.export import add_export
-from keras_transformer.cli.fallback import add_fallback_options, fallback_asked
 from keras_transformer.cli.generation_options import (
+    add_answer_by_option,
+    add_cite_option,
+    add_fallback_options,
     add_strategy_options,
     answers_wanted,
+    check_answer_by,
     check_strategy_options,
+    fallback_asked,
     in_words,
+    source_lines,
     strategy_settings,
 )
 from keras_transformer.cli.info import add_info

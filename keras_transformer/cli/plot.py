@@ -1,7 +1,7 @@
 """The command `plot`: pictures of how runs learned, of learning rates, of positions, and of models."""
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command
+from keras_transformer.cli.console import add_command
 from keras_transformer.config import SHARED
 from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS, preset

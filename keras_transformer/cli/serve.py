@@ -8,7 +8,7 @@ import sys
 import warnings
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command
+from keras_transformer.cli.console import add_command
 from keras_transformer.errors import InputError
 from keras_transformer.serving.auth import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits

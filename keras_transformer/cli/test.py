@@ -6,8 +6,7 @@ import shutil
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.command import add_command
-from keras_transformer.cli.console import table, wrap
+from keras_transformer.cli.console import add_command, table, wrap
 from keras_transformer.evaluation.golden import CHANGES, check_golden, read_golden, write_golden
 
 FAILED = 1

@@ -14,7 +14,7 @@ import pandas
 
 from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus
 from keras_transformer.data.loading import CHUNK, CorpusWarning, check_pairs, read_chunks
-from keras_transformer.data.rows import ENDINGS
+from keras_transformer.data.readers import ENDINGS
 from keras_transformer.data.split import PARTS, split_pairs
 from keras_transformer.errors import CorpusTooSmall, InputError
 

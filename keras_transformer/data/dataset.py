@@ -1,6 +1,6 @@
 """Pairs of text to a dataset for `model.fit`."""
 
-from keras_transformer.data.buckets import Buckets
+from keras_transformer.data.batching import Buckets
 from keras_transformer.data.loading import check_pairs
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.tokenized import encode_pairs

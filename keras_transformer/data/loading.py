@@ -5,7 +5,7 @@ import warnings
 
 import pandas
 
-from keras_transformer.data.rows import MOST_NAMED, corpus_label, corpus_paths, listing, read_rows
+from keras_transformer.data.readers import MOST_NAMED, corpus_label, corpus_paths, listing, read_rows
 from keras_transformer.errors import InputError
 
 CHUNK = 100_000  # Pairs of a file that are in memory at a time, where it is read in chunks.

@@ -247,7 +247,13 @@ def make_beam_program(incremental, task):
         cache = incremental.prefill(inputs, task.max_length, copies=task.strategy.num_beams)
         state = beam_search.start(cache, nothing_asked(inputs), task.start_id, task.max_length, task.strategy)
         state = beam_search.advance(
-            incremental.decode_step, incremental.reorder_cache, task.strategy, task.rules, state, task.end_id, task.num_return
+            incremental.decode_step,
+            incremental.reorder_cache,
+            task.strategy,
+            task.rules,
+            state,
+            task.end_id,
+            task.num_return,
         )
         return state["finished"]
 

@@ -1,10 +1,44 @@
-"""The residual connection and normalization of every sublayer (section 3.1, with the dropout of section 5.4)."""
+"""Residual connections with dropout and layer normalization around each sublayer (sections 3.1 and 5.4)."""
 
 import keras
+from keras import ops
 
 from keras_transformer.backend import xla
-from keras_transformer.layers.dropout import Dropout
-from keras_transformer.layers.normalization import LayerNormalization, normalized
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class Dropout(keras.layers.Dropout):
+    """Keras's dropout, as one program where that is faster."""
+
+    def call(self, inputs, training=False):
+        if training and xla.fusible(inputs):
+            return xla.fused(xla.dropout)(inputs, self.rate, self.next_seed())
+        return super().call(inputs, training=training)
+
+    def next_seed(self):
+        """The seed of the next mask; None if nothing is ever dropped."""
+        return self.seed_generator.next() if self.rate else None
+
+
+EPSILON = 1e-6
+
+
+@keras.saving.register_keras_serializable(package="keras_transformer")
+class LayerNormalization(keras.layers.LayerNormalization):
+    """Keras's layer normalization over the last axis, as one program where that is faster."""
+
+    def __init__(self, epsilon=EPSILON, **kwargs):
+        super().__init__(epsilon=epsilon, **kwargs)
+
+    def call(self, inputs, training=None):
+        if training and xla.fusible(inputs):
+            return xla.fused(normalized)(inputs, self.gamma, self.beta, self.epsilon)
+        return super().call(inputs)
+
+
+def normalized(x, gamma, beta, epsilon=EPSILON):
+    """What `LayerNormalization` does in training, as one program."""
+    return ops.layer_normalization(x, gamma, beta, axis=-1, epsilon=epsilon)
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")

@@ -5,12 +5,10 @@ from keras import ops
 
 from keras_transformer.backend import xla
 from keras_transformer.layers.attention import MultiHeadAttention
-from keras_transformer.layers.dropout import Dropout
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
-from keras_transformer.layers.normalization import LayerNormalization
 from keras_transformer.layers.positional_encoding import DRAWN_ROWS, PositionalEncoding
-from keras_transformer.layers.residual import AddAndNorm
+from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormalization
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")

@@ -155,7 +155,7 @@ def curves(run, language):
     """The curves of the training, SVG by their titles; empty if there are no metrics."""
     from markupsafe import Markup
 
-    from keras_transformer.visualize.inline_svg import inline_svg
+    from keras_transformer.visualize.page import inline_svg
 
     if not run.metrics():
         return {}
@@ -171,7 +171,7 @@ def refusals(run, words):
     from markupsafe import Markup
 
     from keras_transformer.visualize.confidence import draw_refusals
-    from keras_transformer.visualize.inline_svg import inline_svg
+    from keras_transformer.visualize.page import inline_svg
 
     try:
         confidence = Confidence.of_run(run)

@@ -27,7 +27,7 @@ from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as around
 from keras_transformer.training.answering import prepare_answers
-from keras_transformer.training.checkpoint import load_checkpoint, restore
+from keras_transformer.training.checkpoint import NullWriter, Writer, load_checkpoint, restore
 from keras_transformer.training.corrections import check_corrections, corrected, corrections_for
 from keras_transformer.training.distributed.cluster import (
     count_devices,
@@ -50,7 +50,6 @@ from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.resume import check_corpus, check_settings
 from keras_transformer.training.schedule import make_schedule
 from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
-from keras_transformer.training.writer import NullWriter, Writer
 
 PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
 

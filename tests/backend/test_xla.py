@@ -11,9 +11,7 @@ from keras import ops
 
 from keras_transformer import accuracy, loss_function, scaled_dot_product_attention, transformer
 from keras_transformer.backend import xla
-from keras_transformer.layers.dropout import Dropout
-from keras_transformer.layers.normalization import LayerNormalization
-from keras_transformer.layers.residual import AddAndNorm
+from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormalization
 from keras_transformer.models.packed import packed
 from keras_transformer.training.ema import AveragingAdam
 from keras_transformer.training.losses import TokenLoss

@@ -2,8 +2,8 @@ import pytest
 
 from keras_transformer.chat.answering import WAYS, Answer, Answering, checked_way
 from keras_transformer.chat.datastore import Exchange, Match
-from keras_transformer.cli.answer_by import WAYS as WAYS_OF_COMMANDS
-from keras_transformer.cli.answer_by import source_lines
+from keras_transformer.cli.generation_options import WAYS as WAYS_OF_COMMANDS
+from keras_transformer.cli.generation_options import source_lines
 from keras_transformer.errors import InputError
 
 NEAR = (

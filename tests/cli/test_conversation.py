@@ -8,10 +8,13 @@ from keras_transformer import Beam, InputError, Sampling
 from keras_transformer.chat.answering import Answer
 from keras_transformer.chat.datastore import Exchange, Match
 from keras_transformer.cli import chat
-from keras_transformer.cli.answer_by import add_answer_by_option, add_cite_option
 from keras_transformer.cli.chat import Conversation, answer_lines
-from keras_transformer.cli.fallback import add_fallback_options
-from keras_transformer.cli.generation_options import add_strategy_options
+from keras_transformer.cli.generation_options import (
+    add_answer_by_option,
+    add_cite_option,
+    add_fallback_options,
+    add_strategy_options,
+)
 
 KNOWN = set("abcdefgh")
 

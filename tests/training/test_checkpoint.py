@@ -1,3 +1,5 @@
+import threading
+
 import keras
 import numpy as np
 import pandas as pd
@@ -5,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from keras_transformer import Config, InputError, Run, Tokenizer
-from keras_transformer.training.checkpoint import load_checkpoint, restore, save_checkpoint, snapshot, state
+from keras_transformer.training.checkpoint import Writer, load_checkpoint, restore, save_checkpoint, snapshot, state
 from keras_transformer.training.trainer import compiled_model
 
 CONFIG = Config(vocab_size=400, num_layers=1, d_model=8, num_heads=2, dff=8, dropout=0.5)
@@ -93,3 +95,28 @@ def test_a_snapshot_stays_what_it_was():
         change(compiled)
         variable.assign(variable * 2)
     assert before.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_it_writes_beside_what_goes_on_and_in_order():
+    go, done = threading.Event(), []
+    with Writer() as writer:
+        writer.write([go.wait, lambda: done.append(1), lambda: done.append(2)])
+        assert done == []
+        go.set()
+        writer.write([lambda: done.append(3)])
+        assert done[:2] == [1, 2]
+    assert done == [1, 2, 3]
+
+
+def test_what_goes_wrong_is_raised_at_the_next_job_and_ends_its_own():
+    done = []
+    with Writer() as writer:
+        writer.write([lambda: 1 / 0, lambda: done.append(1)])
+        with pytest.raises(ZeroDivisionError):
+            writer.write([lambda: done.append(2)])
+    assert done == []
+
+
+def test_what_goes_wrong_at_the_end_is_raised_there():
+    with pytest.raises(ZeroDivisionError), Writer() as writer:
+        writer.write([lambda: 1 / 0])

@@ -2,7 +2,7 @@ import keras
 import pytest
 
 from keras_transformer import packed, transformer
-from keras_transformer.visualize.blocks import shape_of
+from keras_transformer.visualize.model import shape_of
 
 SIZES = {"vocab_size": 50, "num_layers": 3, "dff": 16, "d_model": 8, "num_heads": 2, "dropout": 0.1}
 

@@ -7,7 +7,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from keras_transformer import plot_model_shape, transformer
 from keras_transformer.visualize import model as drawn
-from keras_transformer.visualize.blocks import shape_of
+from keras_transformer.visualize.model import shape_of
 
 SIZES = {"num_layers": 3, "dff": 2048, "d_model": 16, "num_heads": 2, "dropout": 0.1}
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from keras_transformer.config import SHARED
-from keras_transformer.data.quality.characters import script
+from keras_transformer.data.quality.text_issues import script
 
 CHAT, TRANSLATION, WORDS = "chat", "translation", "words"
 

@@ -12,11 +12,11 @@ import pandas
 from keras_transformer.config import SHARED, Config
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.loading import CorpusWarning
-from keras_transformer.data.packed_rows import choose_widths, pack
+from keras_transformer.data.packing import choose_widths, pack
 from keras_transformer.data.quality.kind import CHAT, TRANSLATION, WORDS, count_words, find_kind
-from keras_transformer.data.quality.lengths import quantile
+from keras_transformer.data.quality.statistics import quantile
 from keras_transformer.data.quality.tokenizer_choice import OFTEN, OFTEN_BY_HEART, choose_tokenizer
-from keras_transformer.data.rows import corpus_paths
+from keras_transformer.data.readers import corpus_paths
 from keras_transformer.errors import CorpusTooSmall
 from keras_transformer.presets import preset
 from keras_transformer.text.normalize import normalize

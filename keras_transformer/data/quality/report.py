@@ -9,17 +9,21 @@ import numpy as np
 
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.loading import CorpusWarning
-from keras_transformer.data.quality.characters import Characters
-from keras_transformer.data.quality.files import examine_file, stray_lines
-from keras_transformer.data.quality.lengths import Lengths, Tokens, describe_lengths, describe_tokens
+from keras_transformer.data.quality.near_duplicates import Repeats, find_repeats
 from keras_transformer.data.quality.recommendation import Recommendation, recommend_for, train_command, turn_lengths
-from keras_transformer.data.quality.repeats import Repeats, find_repeats
-from keras_transformer.data.quality.rows import Rows
-from keras_transformer.data.quality.scan import Survey
-from keras_transformer.data.quality.split_stats import Split, describe_split
+from keras_transformer.data.quality.scan import Survey, examine_file, stray_lines
+from keras_transformer.data.quality.statistics import (
+    Lengths,
+    Rows,
+    Split,
+    Tokens,
+    describe_lengths,
+    describe_split,
+    describe_tokens,
+)
+from keras_transformer.data.quality.text_issues import Characters
 from keras_transformer.data.quality.warnings import NO_PAIR, find_warnings, nothing_held_out
-from keras_transformer.data.records import open_text
-from keras_transformer.data.rows import corpus_label, corpus_paths, read_rows
+from keras_transformer.data.readers import corpus_label, corpus_paths, open_text, read_rows
 from keras_transformer.errors import InputError
 from keras_transformer.text.turns import turns_of
 

@@ -11,7 +11,7 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.loading import load_pairs
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.quality.report import check_corpus
-from keras_transformer.data.quality.rows import Rows
+from keras_transformer.data.quality.statistics import Rows
 from keras_transformer.data.split import split_pairs
 from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.errors import InputError

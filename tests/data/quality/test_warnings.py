@@ -1,8 +1,8 @@
 """What is worth a warning."""
 
-from keras_transformer.data.quality.repeats import find_repeats
+from keras_transformer.data.quality.near_duplicates import find_repeats
 from keras_transformer.data.quality.scan import Survey
-from keras_transformer.data.quality.split_stats import describe_split
+from keras_transformer.data.quality.statistics import describe_split
 from keras_transformer.data.quality.warnings import find_warnings
 
 

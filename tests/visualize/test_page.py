@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
-from keras_transformer.visualize.inline_svg import inline_svg, styles
+from keras_transformer.visualize.page import inline_svg, styles
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pathlib
 import numpy as np
 
 from keras_transformer import Tokenizer, load_pairs
-from keras_transformer.data.buckets import Buckets, by_length
+from keras_transformer.data.batching import Buckets, by_length
 from keras_transformer.data.tokenized import encode_pairs
 
 CORPUS = pathlib.Path(__file__).parents[2] / "data/small_talk.csv"

@@ -1,11 +1,15 @@
-"""Records come one by one, and no more of the file is held than one of them."""
-
 import itertools
 
 import pytest
 
-from keras_transformer.data.records import delimited_records, json_records, read_lines
-from keras_transformer.data.rows import read_rows
+from keras_transformer.data.readers import (
+    answered_turns,
+    delimited_records,
+    json_records,
+    read_lines,
+    read_rows,
+    turns_of,
+)
 
 
 def endless(first, line, seen):
@@ -65,3 +69,34 @@ def test_parallel_files_are_counted_to_their_ends(tmp_path, lines, counts):
         path.write_text("x\n" * count)
     with pytest.raises(ValueError, match=f"has {counts[0]} lines and .* has {counts[1]}: line i of the first"):
         list(read_rows(paths))
+
+
+@pytest.mark.parametrize(
+    ("record", "turns"),
+    [
+        ({"turns": ["안녕", "네"]}, ["안녕", "네"]),
+        ({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}, ["hi", "hello"]),
+        ({"대화": [{"발화": "안녕"}, {"화자": "나"}]}, ["안녕", None]),
+        ({"conversations": [{"from": "system", "value": "Be kind."}, {"from": "human", "value": "hi"}]}, ["hi"]),
+        ({"question": "a", "answer": "b"}, None),
+        ({"turns": "a"}, None),
+    ],
+)
+def test_turns(record, turns):
+    assert turns_of(record) == turns
+
+
+@pytest.mark.parametrize(
+    ("limit", "pairs"),
+    [
+        (1, [("a", "b"), ("b", "c d"), ("c d", "e")]),
+        (2, [("a", "b"), ("a\nb", "c d"), ("b\nc d", "e")]),
+        (9, [("a", "b"), ("a\nb", "c d"), ("a\nb\nc d", "e")]),
+    ],
+)
+def test_every_turn_but_the_first_answers_those_before_it(limit, pairs):
+    assert list(answered_turns(["a", "b", "c\nd", "e"], limit)) == pairs
+
+
+def test_one_turn_answers_nothing():
+    assert list(answered_turns(["a"], 3)) == []

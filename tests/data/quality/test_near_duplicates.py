@@ -1,8 +1,29 @@
-"""What a corpus says more than once."""
+import unicodedata
 
-from keras_transformer.data.quality.repeats import find_repeats
-from keras_transformer.data.quality.rows import Counted, Rows
+import pytest
+
+from keras_transformer.data.quality.near_duplicates import find_repeats, likeness_key
 from keras_transformer.data.quality.scan import Survey
+from keras_transformer.data.quality.statistics import Counted, Rows
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Hello!", "hello"),
+        ("ＨＥＬＬＯ ～", "hello"),
+        ("잘 자~", "잘자"),
+        (unicodedata.normalize("NFD", "잘 자"), "잘자"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("3박 4일", "3박4일"),
+        ("हिन्दी", "हिन्दी"),
+        ("?!… ~", ""),
+        ("👋", ""),
+    ],
+)
+def test_keys(text, key):
+    assert likeness_key(text) == key
 
 
 def repeats(*pairs):
