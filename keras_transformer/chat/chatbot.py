@@ -9,7 +9,8 @@ from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY
 from keras_transformer.chat.confidence import pieces_a_character
 from keras_transformer.chat.datastore import Datastore
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.generate import GenerationConfig, begin, bucket_length, generate
+from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.generate import begin, bucket_length, generate
 from keras_transformer.errors import InputError
 from keras_transformer.runs.run import Run
 from keras_transformer.text.turns import question_ids
@@ -178,15 +179,15 @@ class Chatbot:
             return Answer(text, score, tuple(near))
         if not (ids := self.ids_of([question])[0]):
             return Answer("", 0.0)
-        task = GenerationConfig(**self.settings(strategy=strategy, **settings))
-        state, advance = begin(self.model, np.array([ids], "int32"), task)
-        shown, text, made, more, ended = "", "", 0, task.max_length if fallback else 1, False
+        config = GenerationConfig(**self.settings(strategy=strategy, **settings))
+        state, advance = begin(self.model, np.array([ids], "int32"), config)
+        shown, text, made, more, ended = "", "", 0, config.max_length if fallback else 1, False
         while not ended:
             begun = time.perf_counter()
-            made = min(made + more, task.max_length)
+            made = min(made + more, config.max_length)
             state = advance(state, made)
             ids, ended = (ops.convert_to_numpy(state[name])[0] for name in ("ids", "ended"))
-            ended = ended or made == task.max_length
+            ended = ended or made == config.max_length
             more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
             text = said = self.target_tokenizer.decode(ids.tolist())
             if fallback:
@@ -206,15 +207,15 @@ class Chatbot:
             **settings: Those that the questions will be asked with, "strategy" among them.
         """
         settings = self.settings(num_return=num_return, **settings)
-        task = GenerationConfig(**settings)
+        config = GenerationConfig(**settings)
         for width in sorted({bucket_length(length) for length in range(1, self.max_length + 1)}):
             if stop.is_set():
                 return
             question = np.full((1, width), self.tokenizer.end_id, "int32")
-            if num_return > 1 or isinstance(task.strategy, Beam):
+            if num_return > 1 or isinstance(config.strategy, Beam):
                 generate(self.model, question, **settings)
                 continue
-            state, advance = begin(self.model, question, task)
+            state, advance = begin(self.model, question, config)
             advance(state, 1)
 
     def ids_of(self, questions):

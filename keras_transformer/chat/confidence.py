@@ -16,7 +16,7 @@ import json
 
 import numpy as np
 
-from keras_transformer.decoding.generate import GenerationConfig
+from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
 from keras_transformer.runs.atomic_io import write_json
@@ -254,10 +254,10 @@ def decoding_settings(longest, strategy=None, max_length=None, **rules):
         max_length: Tokens of an answer at most.
         **rules: Further settings of `generate`.
     """
-    task = GenerationConfig(0, 0, longest if max_length is None else max_length, strategy=strategy, **rules)
+    config = GenerationConfig(0, 0, longest if max_length is None else max_length, strategy=strategy, **rules)
     names = ("max_length", "min_length", "repetition_penalty", "no_repeat_ngram")
-    settings = {name: getattr(task, name) for name in names}
-    return {"strategy": described(task.strategy), **settings, "forbidden_ids": list(task.forbidden_ids)}
+    settings = {name: getattr(config, name) for name in names}
+    return {"strategy": described(config.strategy), **settings, "forbidden_ids": list(config.forbidden_ids)}
 
 
 def in_words(settings):

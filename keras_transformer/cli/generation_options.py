@@ -45,7 +45,7 @@ def strategy_settings(options):
     Raises:
         InputError: If one of them cannot be, or not together with the others.
     """
-    from keras_transformer.decoding.generate import GenerationConfig
+    from keras_transformer.decoding.config import GenerationConfig
 
     for name, number in given(options, COUNTS).items():
         if number < 1:

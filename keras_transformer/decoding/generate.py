@@ -11,9 +11,9 @@ from keras import ops
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.compiled import compiled, num_shards, side_by_side
-from keras_transformer.decoding.constraints import PAD_ID, TokenConstraints
-from keras_transformer.decoding.samplers import Forced, Greedy
-from keras_transformer.errors import InputError
+from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.constraints import PAD_ID
+from keras_transformer.decoding.samplers import Forced
 from keras_transformer.models.incremental import IncrementalTransformer
 
 WIDTHS = (12, 24, 48, 96)  # Question lengths that are compiled for; longer ones by multiples of the last.
@@ -37,42 +37,6 @@ class Generation:
     lengths: np.ndarray
     scores: np.ndarray
     attention: dict | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class GenerationConfig:
-    """What a program is compiled for, besides shapes: the settings of `generate`, described there.
-
-    Raises:
-        InputError: If a setting cannot be, or the strategy does not find as many answers.
-    """
-
-    start_id: int
-    end_id: int
-    max_length: int
-    min_length: int = 0
-    repetition_penalty: float = 1.0
-    no_repeat_ngram: int = 0
-    forbidden_ids: tuple = ()
-    strategy: object = None
-    num_return: int = 1
-    rules: TokenConstraints = dataclasses.field(init=False)
-
-    def __post_init__(self):
-        object.__setattr__(self, "strategy", self.strategy or Greedy())
-        object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # A list cannot be a key.
-        rules = TokenConstraints(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
-        object.__setattr__(self, "rules", rules)
-        if self.max_length < 1:
-            raise InputError(f"max_length must be 1 or more, not {self.max_length}")
-        if self.min_length > self.max_length:
-            raise InputError(f"min_length {self.min_length} is more than max_length {self.max_length}")
-        if self.num_return < 1:
-            raise InputError(f"num_return must be 1 or more, not {self.num_return}")
-        if isinstance(self.strategy, Greedy) and self.num_return > 1:
-            raise InputError(f"greedy decoding finds one answer, not {self.num_return}: search with beams, or sample")
-        if isinstance(self.strategy, Beam) and self.num_return > self.strategy.num_beams:
-            raise InputError(f"{self.strategy.num_beams} beams cannot find {self.num_return} answers: take more beams")
 
 
 def generate(
@@ -103,27 +67,29 @@ def generate(
     Raises:
         InputError: If the settings cannot be, or not together.
     """
-    task = GenerationConfig(
+    config = GenerationConfig(
         start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, forbidden_ids,
         strategy, num_return,
     )  # fmt: skip
     inputs = np.asarray(inputs, "int32")
-    ids, scores = best_answers(model, inputs, task) if isinstance(task.strategy, Beam) else answers(model, inputs, task)
-    attention = attention_of(model, inputs, ids[:, 0], task) if return_attention else None
+    ids, scores = (
+        best_answers(model, inputs, config) if isinstance(config.strategy, Beam) else answers(model, inputs, config)
+    )
+    attention = attention_of(model, inputs, ids[:, 0], config) if return_attention else None
     if num_return == 1:
         ids, scores = ids[:, 0], scores[:, 0]
     return Generation(ids, (ids != PAD_ID).sum(axis=-1, dtype="int32"), scores, attention)
 
 
-def answers(model, inputs, task):
+def answers(model, inputs, config):
     """Ids (batch, num_return, max_length) and scores (batch, num_return) where each answer goes its own way."""
-    (run,) = programs(model, make_program, task)
-    ids, scores = run_rows(run, *prepared(inputs, task))
-    shape = (len(inputs), task.num_return)
-    return ids.reshape(*shape, task.max_length), scores.reshape(shape)
+    (run,) = programs(model, make_program, config)
+    ids, scores = run_rows(run, *prepared(inputs, config))
+    shape = (len(inputs), config.num_return)
+    return ids.reshape(*shape, config.max_length), scores.reshape(shape)
 
 
-def begin(model, inputs, task):
+def begin(model, inputs, config):
     """The state before the first token, and the function that brings a state to a number of tokens.
 
     This is what `answers` does in steps, for those who want to see each token as it comes.
@@ -131,34 +97,34 @@ def begin(model, inputs, task):
     Args:
         model: A `transformer()`.
         inputs: Token ids (batch, length).
-        task: The `GenerationConfig`, not of a `Beam`.
+        config: The `GenerationConfig`, not of a `Beam`.
 
     Returns:
         The state as `search.start` describes it, its rows perhaps filled up with empty ones, and a function of a state
         and a number of tokens.
     """
-    start, advance = programs(model, make_stepwise_programs, task)
-    rows, uniforms = prepared(inputs, task)
+    start, advance = programs(model, make_stepwise_programs, config)
+    rows, uniforms = prepared(inputs, config)
     return start(*to_class(len(rows), rows, uniforms)), lambda state, tokens: advance(state, np.int32(tokens))
 
 
-def prepared(inputs, task):
+def prepared(inputs, config):
     """The questions, a row for each answer, and what the strategy draws for each of its tokens."""
-    uniforms = task.strategy.draw(len(inputs), task.num_return, task.max_length)
-    return np.repeat(inputs, task.num_return, axis=0), uniforms
+    uniforms = config.strategy.draw(len(inputs), config.num_return, config.max_length)
+    return np.repeat(inputs, config.num_return, axis=0), uniforms
 
 
-def best_answers(model, inputs, task):
+def best_answers(model, inputs, config):
     """Ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
-    (run,) = programs(model, make_beam_program, task)
-    pool = run_rows(run, inputs, copies=task.strategy.num_beams)
-    return (pool[name][:, : task.num_return] for name in ("ids", "scores"))
+    (run,) = programs(model, make_beam_program, config)
+    pool = run_rows(run, inputs, copies=config.strategy.num_beams)
+    return (pool[name][:, : config.num_return] for name in ("ids", "scores"))
 
 
-def attention_of(model, inputs, ids, task):
+def attention_of(model, inputs, ids, config):
     """The attention weights of answers that are known, from the loop that makes answers: see `Generation`."""
-    task = GenerationConfig(task.start_id, task.end_id, task.max_length, strategy=Forced())
-    (run,) = programs(model, make_attention_program, task)
+    config = GenerationConfig(config.start_id, config.end_id, config.max_length, strategy=Forced())
+    (run,) = programs(model, make_attention_program, config)
     found = run_rows(run, inputs, ids.astype("float32"))
     weights = {name: value.astype("float32") for name, value in found.items()}
     length, made = inputs.shape[1], (ids != PAD_ID)[:, None, None, :, None]
@@ -208,65 +174,64 @@ def bucket_length(length):
 _programs = weakref.WeakKeyDictionary()
 
 
-def programs(model, make, task):
-    """What `make` compiles of a model's parts for a task, made once."""
+def programs(model, make, config):
+    """What `make` compiles of a model's parts for a `GenerationConfig`, made once."""
     made = _programs.setdefault(model, {})
-    if (make, task) not in made:
-        functions = make(IncrementalTransformer(model), task)
-        made[make, task] = [compiled(function, model.variables) for function in functions]
-    return made[make, task]
+    if (make, config) not in made:
+        functions = make(IncrementalTransformer(model), config)
+        made[make, config] = [compiled(function, model.variables) for function in functions]
+    return made[make, config]
 
 
-def make_program(incremental, task):
+def make_program(incremental, config):
     """A whole search in which each answer goes its own way: from questions and draws to ids and scores."""
-    start, advance = make_stepwise_programs(incremental, task)
+    start, advance = make_stepwise_programs(incremental, config)
 
     def run(inputs, uniforms):
-        state = advance(start(inputs, uniforms), task.max_length)
+        state = advance(start(inputs, uniforms), config.max_length)
         return state["ids"], state["scores"]
 
     return (run,)
 
 
-def make_stepwise_programs(incremental, task):
+def make_stepwise_programs(incremental, config):
     """The start and the advance of such a search."""
 
     def start(inputs, uniforms):
-        return loop.start(incremental.prefill(inputs, task.max_length), nothing_asked(inputs), uniforms, task.start_id)
+        return loop.start(
+            incremental.prefill(inputs, config.max_length), nothing_asked(inputs), uniforms, config.start_id
+        )
 
     def advance(state, limit):
-        return loop.advance(incremental.decode_step, task.strategy, task.rules, state, limit, task.end_id)
+        return loop.advance(incremental.decode_step, config.strategy, config.rules, state, limit, config.end_id)
 
     return start, advance
 
 
-def make_beam_program(incremental, task):
+def make_beam_program(incremental, config):
     """A whole beam search: from questions to the pool of finished answers."""
 
     def run(inputs):
-        cache = incremental.prefill(inputs, task.max_length, copies=task.strategy.num_beams)
-        state = beam_search.start(cache, nothing_asked(inputs), task.start_id, task.max_length, task.strategy)
+        cache = incremental.prefill(inputs, config.max_length, copies=config.strategy.num_beams)
+        state = beam_search.start(cache, nothing_asked(inputs), config.start_id, config.max_length, config.strategy)
+        step, reorder = incremental.decode_step, incremental.reorder_cache
         state = beam_search.advance(
-            incremental.decode_step,
-            incremental.reorder_cache,
-            task.strategy,
-            task.rules,
-            state,
-            task.end_id,
-            task.num_return,
+            step, reorder, config.strategy, config.rules, state, config.end_id, config.num_return
         )
         return state["finished"]
 
     return (run,)
 
 
-def make_attention_program(incremental, task):
+def make_attention_program(incremental, config):
     """A search over tokens that are known: from questions and tokens to the attention weights."""
 
     def run(inputs, uniforms):
-        cache = incremental.prefill(inputs, task.max_length, attention=True)
-        state = loop.start(cache, nothing_asked(inputs), uniforms, task.start_id)
-        state = loop.advance(incremental.decode_step, task.strategy, task.rules, state, task.max_length, task.end_id)
+        cache = incremental.prefill(inputs, config.max_length, attention=True)
+        state = loop.start(cache, nothing_asked(inputs), uniforms, config.start_id)
+        state = loop.advance(
+            incremental.decode_step, config.strategy, config.rules, state, config.max_length, config.end_id
+        )
         return state["cache"]["attention"]
 
     return (run,)

@@ -18,19 +18,19 @@ class GraphSearch(tf.Module):
     Args:
         model: A `transformer()`.
         weights: Its `GraphWeights`.
-        task: The `GenerationConfig`.
+        config: The `GenerationConfig`.
         xla: Whether it is compiled.
     """
 
-    def __init__(self, model, weights, task, xla):
+    def __init__(self, model, weights, config, xla):
         super().__init__()
-        self.weights, self.task = weights, task
-        self.shape = task.num_return, task.max_length
-        beams = isinstance(task.strategy, Beam)
-        beside = task.strategy.num_beams if beams else task.num_return
+        self.weights, self.config = weights, config
+        self.shape = config.num_return, config.max_length
+        beams = isinstance(config.strategy, Beam)
+        beside = config.strategy.num_beams if beams else config.num_return
         self.sizes = [size for size in (1, 2, 4, 8, 16, 32, BATCH) if size == 1 or size * beside <= BATCH]
         make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
-        (program,) = make(IncrementalTransformer(model), task)
+        (program,) = make(IncrementalTransformer(model), config)
         self.program = weights.bound(model, program)
         self.find = functools.partial(by_rows, tf.function(find, jit_compile=True, autograph=False)) if xla else find
 
@@ -56,7 +56,7 @@ class GraphSearch(tf.Module):
     def apart(self, ids):
         """The search in which each answer goes its own way."""
         count, (num_return, max_length) = tf.shape(ids)[0], self.shape
-        drawn = tf.constant(self.task.strategy.draw(1, num_return, max_length))
+        drawn = tf.constant(self.config.strategy.draw(1, num_return, max_length))
         ids, scores = self.program(tf.repeat(ids, num_return, axis=0), tf.tile(drawn, (count, 1)))
         return tf.reshape(ids, (-1, *self.shape)), tf.reshape(scores, (-1, num_return))
 

@@ -16,7 +16,8 @@ import tensorflow as tf
 from keras import ops
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.decoding.generate import GenerationConfig, make_program
+from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.generate import make_program
 from keras_transformer.errors import InputError
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.incremental import IncrementalTransformer
@@ -89,11 +90,11 @@ def converted(run, model, quantization):
 def greedy_search(run, model):
     """The function from a question's ids (1, length) to the "ids" and "scores" of its answer."""
     tokens = run.target_tokenizer
-    task = GenerationConfig(tokens.start_id, tokens.end_id, run.config.max_length - 1)
-    (program,) = make_program(incremental(model, run.config.tie_embeddings), task)
+    config = GenerationConfig(tokens.start_id, tokens.end_id, run.config.max_length - 1)
+    (program,) = make_program(incremental(model, run.config.tie_embeddings), config)
 
     def search(ids):
-        found, scores = program(ids, tf.constant(task.strategy.draw(1, 1, task.max_length)))
+        found, scores = program(ids, tf.constant(config.strategy.draw(1, 1, config.max_length)))
         return {"ids": found, "scores": scores}
 
     return search

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.generate import GenerationConfig
+from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.export import TOKENIZER_OPS
@@ -70,7 +70,7 @@ def write(
     one = GenerationConfig(**rules, strategy=strategy)
     several = GenerationConfig(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
     weights = GraphWeights(model, quantization)
-    one, several = (GraphSearch(model, weights, task, xla) for task in (one, several))
+    one, several = (GraphSearch(model, weights, config, xla) for config in (one, several))
     text = GraphText(run, TOKENIZERS[tokenizer_ops])
     bot = Chatbot.of_run(run, model) if by_default else None
     retrieval = GraphRetrieval(bot, text) if bot and may_retrieve(bot) else None

@@ -6,7 +6,8 @@ import numpy as np
 
 from keras_transformer.chat.answering import GENERATE, Answer
 from keras_transformer.chat.attention_trace import trace_attention
-from keras_transformer.decoding.generate import GenerationConfig, bucket_length, generate
+from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.generate import bucket_length, generate
 from keras_transformer.decoding.samplers import Greedy
 from keras_transformer.errors import InputError
 from keras_transformer.serving.limits import RequestRejected

@@ -19,7 +19,8 @@ from keras_transformer import (
 )
 from keras_transformer.decoding import generate as generation
 from keras_transformer.decoding.compiled import compiled
-from keras_transformer.decoding.generate import GenerationConfig, _programs, begin, to_class
+from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.generate import _programs, begin, to_class
 from keras_transformer.models.incremental import IncrementalTransformer
 
 START, END, MAX = 2, 3, 12

@@ -1,0 +1,44 @@
+"""How an answer is generated: lengths, constraints and strategy, checked once and passed on whole."""
+
+import dataclasses
+
+from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.constraints import TokenConstraints
+from keras_transformer.decoding.samplers import Greedy
+from keras_transformer.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class GenerationConfig:
+    """What a program is compiled for, besides shapes: the settings of `generate`, described there.
+
+    Raises:
+        InputError: If a setting cannot be, or the strategy does not find as many answers.
+    """
+
+    start_id: int
+    end_id: int
+    max_length: int
+    min_length: int = 0
+    repetition_penalty: float = 1.0
+    no_repeat_ngram: int = 0
+    forbidden_ids: tuple = ()
+    strategy: object = None
+    num_return: int = 1
+    rules: TokenConstraints = dataclasses.field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "strategy", self.strategy or Greedy())
+        object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # A list cannot be a key.
+        rules = TokenConstraints(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
+        object.__setattr__(self, "rules", rules)
+        if self.max_length < 1:
+            raise InputError(f"max_length must be 1 or more, not {self.max_length}")
+        if self.min_length > self.max_length:
+            raise InputError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        if self.num_return < 1:
+            raise InputError(f"num_return must be 1 or more, not {self.num_return}")
+        if isinstance(self.strategy, Greedy) and self.num_return > 1:
+            raise InputError(f"greedy decoding finds one answer, not {self.num_return}: search with beams, or sample")
+        if isinstance(self.strategy, Beam) and self.num_return > self.strategy.num_beams:
+            raise InputError(f"{self.strategy.num_beams} beams cannot find {self.num_return} answers: take more beams")
