@@ -8,7 +8,7 @@ from keras_transformer.runs.atomic_io import write_json
 
 ANSWERING = "answering.json"
 GENERATE, RETRIEVE, HYBRID = WAYS = ("generate", "retrieve", "hybrid")
-UNSURE = 0.4  # Below it, a retrieved answer is beside the point more often than not.
+UNSURE = 0.45  # Below it, a retrieved answer is beside the point more often than not.
 TAUGHT_SIMILARITY = 0.8  # From here on, a taught exchange answers a run that composes, too.
 
 
