@@ -50,6 +50,7 @@ import numpy as np
 import pandas as pd
 
 from keras_transformer import *
+from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.chat.question_index import QuestionIndex
 
 keras.utils.set_random_seed(0)
@@ -251,8 +252,8 @@ answers
 #
 # Knowing answers by heart does not teach the model to compose new ones. What it composes for a new question is often beside the point, and
 # sometimes not even a sentence. The simplest thing that helps is to give the answer of the nearest known question. `QuestionIndex` finds
-# it. It compares the characters (TF-IDF), a little also those of its answer, and the vectors of `bot.encode`: the encoder's output,
-# averaged over the tokens of a question.
+# it. It compares the characters (TF-IDF), a little also those of its answer, and embeddings. `learn_embeddings` trains these on the
+# corpus for some seconds: questions that have the same answer come to lie near each other, even if they share few characters.
 
 # %% [markdown] lang="ko"
 # 검증 손실이 가장 낮은 가중치는 말뭉치의 답을 일부만 기억합니다. 마지막 가중치는 거의 모두 기억하므로 이것을 씁니다.
@@ -261,17 +262,18 @@ answers
 #
 # 답을 외웠다고 해서 새 답을 지을 줄 알게 되지는 않습니다. 처음 보는 질문에 모델이 지어낸 답은 엉뚱할 때가 많고, 문장이 안 될 때도
 # 있습니다. 가장 간단한 해결책은 아는 질문 가운데 가장 비슷한 질문의 답을 하는 것입니다. 그 질문은 `QuestionIndex`가 찾습니다. 글자를
-# TF-IDF로 비교하고(그 질문의 답과도 조금 비교합니다), `bot.encode`의 벡터, 곧 인코더의 출력을 질문의 모든 토큰에 걸쳐 평균한 값도
-# 비교합니다.
+# TF-IDF로 비교하고(그 질문의 답과도 조금 비교합니다), 임베딩도 비교합니다. 임베딩은 `learn_embeddings`가 말뭉치에서 몇 초 만에
+# 학습합니다. 답이 같은 질문은 같은 글자가 적어도 서로 가까워집니다.
 
 # %%
-index = QuestionIndex(train_pairs["question"], train_pairs["answer"], bot.encode(list(train_pairs["question"])))
+texts = list(train_pairs["question"]), list(train_pairs["answer"])
+index = QuestionIndex(*texts, learn_embeddings(*texts))
 
 
 def compare(questions):
     rows = []
     for question, composed, (numbers, similarities) in zip(
-        questions, bot.replies(questions), index.nearest(questions, bot.encode(questions))
+        questions, bot.replies(questions), index.nearest(questions)
     ):
         nearest = train_pairs.iloc[numbers[0]]
         rows.append([question, composed, nearest["answer"], nearest["question"], round(float(similarities[0]), 2)])
