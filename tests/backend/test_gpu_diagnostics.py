@@ -42,7 +42,7 @@ def test_a_gpu_that_the_user_hides(machine, monkeypatch, value):
 
 def test_a_gpu_without_a_driver(machine):
     (machine / "proc/driver/nvidia/version").unlink()
-    assert "its driver is not loaded; install NVIDIA's driver" in explain_unseen_gpu(machine)
+    assert "its driver is not loaded; install the NVIDIA driver" in explain_unseen_gpu(machine)
 
 
 def test_a_driver_that_is_too_old(machine):
