@@ -22,10 +22,10 @@ def test_a_folder_is_there_whole_or_not_at_all(tmp_path):
 
 def test_a_place_that_is_taken_is_left_alone(tmp_path):
     (tmp_path / "kept").write_text("mine")
-    with pytest.raises(InputError, match="is there already; name a new or empty folder"), new_folder(tmp_path):
+    with pytest.raises(InputError, match="already exists; use a new or empty folder"), new_folder(tmp_path):
         raise AssertionError("must not be reached")
     assert (tmp_path / "kept").read_text() == "mine"
-    with pytest.raises(InputError, match="is there already"), new_folder(tmp_path / "kept"):
+    with pytest.raises(InputError, match="already exists"), new_folder(tmp_path / "kept"):
         raise AssertionError("must not be reached")
 
 
