@@ -145,7 +145,7 @@ def test_eight_bits_are_a_smaller_folder(small_run, saved_model, tmp_path):
     [
         ({"strategy": Sampling()}, "needs a seed"),
         ({"tokenizer_ops": "mecab"}, "tokenizer_ops must be one of core, tensorflow_text, not 'mecab'"),
-        ({"quantization": "float16"}, "no weights in float16, but in float32 or int8"),
+        ({"quantization": "float16"}, "does not support float16 weights: use float32 or int8"),
         ({"max_length": 0}, "max_length must be 1 or more"),
     ],
 )
