@@ -10,7 +10,7 @@ from keras_transformer.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class GenerationConfig:
-    """The settings of `generate`, which describes them. One program is compiled per configuration and input shape.
+    """Settings of `generate`, where they are documented. One program is compiled per configuration and input shape.
 
     Raises:
         InputError: If a setting is out of range, or the strategy cannot return that many answers.

@@ -78,7 +78,7 @@ def repeating(ids, index, size):
         size: Size of the n-grams, at least 1.
 
     Returns:
-        int32 (rows, length), 0 at positions without such a token.
+        int32 (rows, length). Positions without such a token are 0.
     """
     place = ops.arange(ids.shape[1])
     completes = ops.logical_and(place >= size - 1, place < index)

@@ -31,7 +31,8 @@ def retrieval_arrays(index, numbers):
         - "columns": columns of the n-grams that occur in a question, or did when the index was created, int32
           (ngrams,), ascending.
         - "idf": IDF weights of these n-grams, followed by that of any other n-gram, float32 (ngrams + 1,).
-        - "starts": start of each n-gram's entries in the next two arrays, and the end of the last, int32 (ngrams + 2,).
+        - "starts": start of each n-gram's entries in the next two arrays, then that of any other n-gram, which has
+          none, and the end, int32 (ngrams + 2,).
         - "questions" and "weights": numbers of the questions that contain an n-gram, int32 (places,), and its weight in
           their TF-IDF vectors, float32 (places,).
         - "vectors": embedding vectors of the n-grams, followed by zeros for any other n-gram, float16 (ngrams + 1,

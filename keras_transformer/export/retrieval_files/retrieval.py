@@ -9,7 +9,8 @@ TF-IDF and normalized to unit length. The arrays of retrieval.npz:
 
     columns     n-grams of the known questions, numbered by `column_of`, int32 (ngrams,), ascending
     idf         IDF weights of these n-grams, followed by that of any other n-gram, float32 (ngrams + 1,)
-    starts      start of each n-gram's entries in the next two arrays, and the end of the last, int32 (ngrams + 2,)
+    starts      start of each n-gram's entries in the next two arrays, then that of any other n-gram, which has none,
+                and the end, int32 (ngrams + 2,)
     questions   numbers of the questions that contain the n-gram, int32 (places,)
     weights     weight of the n-gram in their TF-IDF vectors, float32 (places,)
     vectors     embedding vectors of the n-grams, followed by zeros for any other: float16 (ngrams + 1, dimensions)
