@@ -83,7 +83,7 @@ class IncrementalTransformer:
 
 
 def start_attention(encoder, rows):
-    """Creates zeros for the attention weights of `rows` steps and adds them to the encoder's weights.
+    """Creates room for the attention weights of `rows` steps, next to those of the encoder.
 
     Args:
         encoder: Attention weights of the encoder, shape (batch, layers, heads, length, length).
