@@ -1,1 +1,1 @@
-"""What makes the equations fast on a machine: compilation, devices, precision. It is put on from outside."""
+"""Hardware support: XLA compilation, devices and precision. The layers themselves stay backend-agnostic."""

@@ -1,4 +1,4 @@
-"""Which devices Keras computes on."""
+"""Detection and setup of the devices that Keras computes on."""
 
 import collections
 import contextlib
@@ -11,11 +11,11 @@ import keras
 
 @dataclasses.dataclass(frozen=True)
 class Devices:
-    """The devices that Keras' backend computes on.
+    """The devices that the Keras backend computes on.
 
     Attributes:
-        gpus: Names of the GPUs; none on a CPU.
-        compute_capability: The lowest of theirs as (major, minor); (0, 0) if unknown or none.
+        gpus: Names of the GPUs. Empty on a CPU.
+        compute_capability: The lowest compute capability of the GPUs as (major, minor). (0, 0) if unknown or no GPU.
     """
 
     gpus: tuple = ()
@@ -24,7 +24,7 @@ class Devices:
     def __str__(self):
         backend = keras.backend.backend()
         if self.gpus:
-            compiler = "" if backend == "torch" else ", XLA"  # As Keras' `jit_compile="auto"` chooses.
+            compiler = "" if backend == "torch" else ", XLA"  # As with `jit_compile="auto"` in Keras.
             counts = collections.Counter(self.gpus).items()
             names = ", ".join(f"{count} × {name}" if count > 1 else name for name, count in counts)
             return f"GPU ({names}; {backend}{compiler})"
@@ -32,32 +32,32 @@ class Devices:
 
 
 def cores():
-    """The processors that this process may use."""
+    """Returns the number of CPU cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prepare_devices():
-    """Lets the frameworks share a GPU with other programs and with each other; without effect once they compute on it.
+    """Configures the frameworks to share the GPU with other programs and with each other.
 
-    TensorFlow and JAX would take nearly all of its memory at their start. Beside another backend TensorFlow reads the
-    data alone, and leaves the GPU to it.
+    TensorFlow and JAX would otherwise allocate nearly all GPU memory at startup. With another backend, TensorFlow only
+    runs the data pipeline, so the GPU is hidden from it. Has no effect after a framework has initialized the GPU.
     """
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     if keras.backend.backend() == "tensorflow" or "tensorflow" not in sys.modules:
         return
-    with contextlib.suppress(RuntimeError):  # It has begun to compute.
+    with contextlib.suppress(RuntimeError):  # TensorFlow has already initialized its devices.
         sys.modules["tensorflow"].config.set_visible_devices([], "GPU")
 
 
 def find_devices():
-    """The `Devices` there are."""
-    found = {"tensorflow": tensorflow_gpus, "jax": jax_gpus, "torch": torch_gpus}[keras.backend.backend()]()
-    return Devices(tuple(name for name, _ in found), min((capability for _, capability in found), default=(0, 0)))
+    """Returns the `Devices` of the current backend."""
+    gpus = {"tensorflow": tensorflow_gpus, "jax": jax_gpus, "torch": torch_gpus}[keras.backend.backend()]()
+    return Devices(tuple(name for name, _ in gpus), min((capability for _, capability in gpus), default=(0, 0)))
 
 
 def tensorflow_gpus():
-    """Names and compute capabilities of the GPUs that TensorFlow sees."""
+    """Returns the names and compute capabilities of the GPUs visible to TensorFlow."""
     import tensorflow as tf
 
     devices = tf.config.list_physical_devices("GPU")
@@ -66,7 +66,7 @@ def tensorflow_gpus():
 
 
 def jax_gpus():
-    """Names and compute capabilities of the GPUs that JAX sees."""
+    """Returns the names and compute capabilities of the GPUs visible to JAX."""
     import jax
 
     devices = [device for device in jax.devices() if device.platform == "gpu"]
@@ -74,7 +74,7 @@ def jax_gpus():
 
 
 def torch_gpus():
-    """Names and compute capabilities of the GPUs that PyTorch sees."""
+    """Returns the names and compute capabilities of the GPUs visible to PyTorch."""
     import torch
 
     numbers = range(torch.cuda.device_count())

@@ -1,6 +1,6 @@
-"""Why the machine's NVIDIA GPU is not computed on, and what to type.
+"""Explains why an NVIDIA GPU is not used, and how to fix it.
 
-The frameworks fall back to the processor without a word, or with one among many that nobody reads.
+The frameworks fall back to the CPU silently, or with a message that is easy to miss.
 """
 
 import dataclasses
@@ -12,18 +12,18 @@ import shutil
 
 import keras
 
-NVIDIA, DISPLAY = "0x10de", "0x03"  # Of the vendor; of the class, whose first byte is that of displays.
-OLDEST_DRIVER = 525  # That runs programs of CUDA 12.
+NVIDIA, DISPLAY = "0x10de", "0x03"  # PCI vendor id, and the first byte of the PCI class of display controllers.
+OLDEST_DRIVER = 525  # Oldest driver that supports CUDA 12.
 
 
 @dataclasses.dataclass(frozen=True)
 class Framework:
-    """What a backend of Keras needs to compute on a GPU.
+    """What a Keras backend needs to use a GPU.
 
     Attributes:
-        name: As people write it.
-        package: What pip installs for it.
-        module: What is there if it is installed so.
+        name: Display name.
+        package: Name of the pip package with GPU support.
+        module: Module that exists only if this package is installed with GPU support.
     """
 
     name: str
@@ -39,13 +39,13 @@ FRAMEWORKS = {
 
 
 def explain_unseen_gpu(root="/"):
-    """Says why the backend of Keras, which sees no GPU, does not see that of this machine.
+    """Explains why the Keras backend, which found no GPU, does not see this machine's NVIDIA GPU.
 
     Args:
-        root: Folder that the system's files are looked for in.
+        root: Root folder of the system files.
 
     Returns:
-        A line, or None if the machine shows no NVIDIA GPU.
+        A one-line message, or None if the machine has no NVIDIA GPU.
     """
     framework, root = FRAMEWORKS[keras.backend.backend()], pathlib.Path(root)
     if os.name == "nt":
@@ -58,7 +58,7 @@ def explain_unseen_gpu(root="/"):
 
 
 def explain_under_windows(framework):
-    """The same where drivers leave no files that say so, but a program."""
+    """Does the same on Windows, where nvidia-smi is used to detect the GPU instead of system files."""
     if not shutil.which("nvidia-smi"):
         return None
     if framework.name == "TensorFlow":
@@ -67,12 +67,12 @@ def explain_under_windows(framework):
 
 
 def sentence(framework, reason):
-    """The line that is said."""
+    """Returns the message."""
     return f"This machine has an NVIDIA GPU that {framework.name} does not see: {reason}."
 
 
 def has_nvidia_gpu(root):
-    """Whether one is plugged in, with a driver or without."""
+    """Returns whether an NVIDIA GPU is present, with or without a driver."""
     return any(
         read(device / "vendor") == NVIDIA and read(device / "class").startswith(DISPLAY)
         for device in root.glob("sys/bus/pci/devices/*")
@@ -80,7 +80,7 @@ def has_nvidia_gpu(root):
 
 
 def hidden_by_user():
-    """Why nothing is seen where the environment says so, else None."""
+    """Returns the reason if an environment variable hides the GPU, else None."""
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         return "CUDA_VISIBLE_DEVICES hides it; unset it to compute there"
     if keras.backend.backend() == "jax" and os.environ.get("JAX_PLATFORMS") == "cpu":
@@ -89,10 +89,10 @@ def hidden_by_user():
 
 
 def broken_driver(root):
-    """What is wrong with the driver, or None."""
+    """Returns the problem with the driver, or None."""
     version = re.search(r"\s(\d+)\.\d+", read(root / "proc/driver/nvidia/version"))
     if not version:
-        return "its driver is not loaded; install NVIDIA's driver until nvidia-smi lists the GPU"
+        return "its driver is not loaded; install the NVIDIA driver and check that nvidia-smi lists the GPU"
     if int(version[1]) < OLDEST_DRIVER:
         return f"its driver is {version[1]}; CUDA 12 needs {OLDEST_DRIVER} or newer"
     if not list(root.glob("dev/nvidia[0-9]*")):
@@ -101,16 +101,16 @@ def broken_driver(root):
 
 
 def broken_install(framework):
-    """What is wrong with the framework; something is, if all else is well."""
+    """Returns the problem with the framework's installation. Called if everything else is in order."""
     if not is_installed(framework.module):
         return f"the CUDA libraries are missing; pip install '{framework.package}'"
     if framework.name == "TensorFlow":
-        return "start again with TF_CPP_MIN_LOG_LEVEL=0 to read why"
-    return "nvidia-smi may tell why"
+        return "set TF_CPP_MIN_LOG_LEVEL=0 and run again to see the reason"
+    return "run nvidia-smi to check the GPU and its driver"
 
 
 def is_installed(module):
-    """Whether a module could be imported; its parents are imported for it."""
+    """Returns whether a module can be imported. This imports its parent packages."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:
@@ -118,7 +118,7 @@ def is_installed(module):
 
 
 def read(path):
-    """The text of a small file, "" if there is none."""
+    """Returns the text of a small file, or "" if it cannot be read."""
     try:
         return path.read_text("ascii", "replace").strip()
     except OSError:

@@ -1,16 +1,16 @@
-"""TensorFlow without its noise."""
+"""Imports TensorFlow without its startup messages."""
 
 import os
 
 
 def import_tensorflow_quietly():
-    """Imports TensorFlow without its start-up messages, some of which no setting silences."""
+    """Imports TensorFlow with stderr redirected, because no setting silences all of its startup messages."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    kept = os.dup(2)
+    stderr = os.dup(2)
     try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
+        with open(os.devnull, "w") as devnull:
+            os.dup2(devnull.fileno(), 2)
         import tensorflow  # noqa: F401
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)

@@ -1,10 +1,10 @@
-"""Parts of a training step that TensorFlow does better compiled, on a CPU too.
+"""XLA compilation of parts of the training step on TensorFlow, also on a CPU.
 
-Each of TensorFlow's operations is a pass over the memory. Where all weights, all logits or all activations are passed
-over, one compiled pass takes the place of many.
+Each TensorFlow operation is one pass over memory. For operations on all weights, logits or activations, one compiled
+pass replaces many.
 
-The step as a whole is left to Keras, which compiles it on a GPU. On a CPU, XLA is slower than TensorFlow at products in
-bfloat16; in float32 it is faster, for some 160 MB more memory at the tutorial's sizes.
+The full step is left to Keras, which compiles it on a GPU. On a CPU, XLA is slower than TensorFlow for bfloat16
+products. For float32 it is faster, but needs about 160 MB more memory at the tutorial's sizes.
 """
 
 import functools
@@ -12,14 +12,14 @@ import operator
 
 import keras
 
-MADE = "keras_transformer/fused"  # What a graph remembers of the programs called in it.
+FUSED_CALLS = "keras_transformer/fused"  # Graph collection of the calls of compiled functions.
 
 
 def fusible(*tensors):
-    """Whether a program for these would be compiled once only.
+    """Returns whether a function of these tensors would be compiled only once.
 
-    So it is where TensorFlow traces a graph in which all their shapes are known, as those of packed rows are. XLA
-    compiles a program for each shape that it meets, which batches of many shapes would wait for.
+    This is true if TensorFlow is tracing a graph and all shapes are static, as with packed sequences. XLA compiles one
+    program per shape, which takes too long for batches of many shapes.
     """
     if keras.backend.backend() != "tensorflow":
         return False
@@ -30,7 +30,7 @@ def fusible(*tensors):
 
 @functools.cache
 def fused(function):
-    """The function compiled as one program; its arguments may be Keras variables."""
+    """Compiles the function as one XLA program. Its arguments may be Keras variables."""
     import tensorflow as tf
 
     compiled = tf.function(function, jit_compile=True)
@@ -38,40 +38,40 @@ def fused(function):
 
 
 def value_of(value):
-    """The tensor that a Keras variable holds, which TensorFlow would take for an array; all else as it is."""
+    """Converts a Keras variable, which TensorFlow would treat as an array, to a tensor. Returns the rest unchanged."""
     import tensorflow as tf
 
     return tf.convert_to_tensor(value) if isinstance(value, keras.Variable) else value
 
 
 def jit_compile_if_static(function, *tensors):
-    """What the function returns for the tensors, compiled where that pays."""
+    """Calls the function with the tensors, compiled if all shapes are static (see `fusible`)."""
     if not fusible(*tensors):
         return function(*tensors)
-    made = fused(function)(*tensors)
-    graph().add_to_collection(MADE, (function, tensors, made))
-    return made
+    result = fused(function)(*tensors)
+    graph().add_to_collection(FUSED_CALLS, (function, tensors, result))
+    return result
 
 
 def fused_before(function, *tensors):
-    """What `jit_compile_if_static` returned for the same tensors of a graph already; where it did not, it does now.
+    """Returns the earlier result of `jit_compile_if_static` for the same tensors in this graph, or computes it.
 
-    For measures that the loss has to compute anyway: each is a pass over all logits. A loss must not look back itself,
-    as its gradient would be missing if what it found was made while no gradients were recorded.
+    Metrics use this to share work with the loss, because each of them is a pass over all logits. A loss must not use
+    it: its gradient would be missing if the earlier result was computed while no gradients were recorded.
     """
     if fusible(*tensors):
-        for known, given, made in graph().get_collection(MADE):
-            if known is function and all(map(operator.is_, given, tensors)):
-                return made
+        for fused_function, arguments, result in graph().get_collection(FUSED_CALLS):
+            if fused_function is function and all(map(operator.is_, arguments, tensors)):
+                return result
     return jit_compile_if_static(function, *tensors)
 
 
 def serialize_calls(*tensors):
-    """The same tensors, none of which is there before all of them are; and so with their gradients.
+    """Returns the same tensors, each available only when all of them are computed. Gradients are treated likewise.
 
-    TensorFlow computes what does not depend on each other at the same time, such as the encoder and the first layer of
-    the decoder. No compiled program may be run twice at a time: XLA (2026) lays out its larger reductions anew in each
-    of the first runs, in a list that it does not guard, and now and then the process ends with SIGSEGV.
+    TensorFlow runs independent computations in parallel, such as the encoder and the first layer of the decoder, but a
+    compiled program must not run twice at the same time: during each of its first runs, XLA (2026) lays out its larger
+    reductions in a list that has no lock, and the process occasionally ends with SIGSEGV.
     """
     if not fusible(*tensors):
         return tensors
@@ -85,16 +85,17 @@ def serialize_calls(*tensors):
 
 
 def graph():
-    """The graph that TensorFlow is tracing."""
+    """Returns the graph that TensorFlow is tracing."""
     import tensorflow as tf
 
     return tf.compat.v1.get_default_graph()
 
 
 def dropout(x, rate, seed):
-    """Dropout for a compiled program; `seed` is what a `SeedGenerator` gives next.
+    """Dropout for compiled programs. `seed` is the next seed of a `SeedGenerator`.
 
-    Keras leaves the choice of a generator to XLA. Its own one needs some 500 ns a number on a CPU, Threefry 5.
+    Keras leaves the choice of the random number generator to XLA, whose default takes about 500 ns per number on a
+    CPU. Threefry takes 5 ns.
     """
     import tensorflow as tf
 

@@ -1,1 +1,1 @@
-"""Free-running decoding: the search, which knows no model, and the functions that bind it to one."""
+"""Text generation: model-independent search algorithms, and the functions that run them with a Transformer."""

@@ -1,4 +1,4 @@
-"""Beam search: the likeliest answers, found by keeping several unfinished ones at every step (section 6.1)."""
+"""Beam search: keeps the most probable hypotheses at every step (section 6.1)."""
 
 import dataclasses
 
@@ -10,17 +10,17 @@ from keras_transformer.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class Beam:
-    """Keeps the likeliest unfinished answers and the best finished ones.
+    """Beam search, which keeps the best unfinished hypotheses and the best finished ones.
 
-    Answers are ranked by their log-probability over the length penalty of Wu et al. 2016, equation 14, as in the
-    paper's reference: lp(n) = ((5 + n) / 6)^α for n tokens.
+    Hypotheses are ranked by their log-probability divided by the length penalty of Wu et al. 2016, equation 14, which
+    the paper cites: lp(n) = ((5 + n) / 6)^α for n tokens.
 
     Args:
-        num_beams: Unfinished answers kept for each question, and as many finished ones.
-        length_penalty: α, at least 0; 0 ranks by log-probability, which prefers short answers.
+        num_beams: Number of unfinished hypotheses per question, and of finished ones.
+        length_penalty: α, at least 0. With 0, hypotheses are ranked by log-probability alone, which favors short ones.
 
     Raises:
-        InputError: If one of them cannot be.
+        InputError: If an argument is out of range.
     """
 
     num_beams: int = 4
@@ -33,65 +33,66 @@ class Beam:
             raise InputError(f"length_penalty must be 0 or more, not {self.length_penalty}")
 
     def penalty(self, length):
-        """lp(length)."""
+        """Returns lp(length)."""
         return ((5.0 + ops.cast(length, "float32")) / 6.0) ** self.length_penalty
 
     def best_possible(self, log_probabilities, max_length):
-        """The rank that unfinished answers can still reach.
+        """Returns an upper bound of the rank that unfinished hypotheses can still reach.
 
-        Further tokens only lower log-probabilities, and the penalty divides them by the most at the greatest length.
+        More tokens can only lower the log-probability, and the length penalty is largest at the maximum length.
         """
         return log_probabilities / self.penalty(max_length)
 
 
 def start(cache, ended, start_id, max_length, beam):
-    """The state before the first token.
+    """Creates the state before the first token.
 
     Args:
-        cache: What the step function needs at its first call; its rows are the beams, those of a question side by side.
-        ended: Booleans (batch,): questions that shall stay without answers.
+        cache: Cache for the first call of the step function. Each row is one beam, and the beams of a question are
+            adjacent.
+        ended: Booleans (batch,): questions to leave unanswered.
         start_id: Token that starts every answer.
-        max_length: Tokens of an answer at most, its end token included.
+        max_length: Maximum number of tokens of an answer, including the end token.
         beam: The `Beam`.
 
     Returns:
-        A dictionary: "index" of the next token, "last" ids (batch · num_beams,), "ended" (batch,), "cache", and two
-        pools of answers, each a dictionary of "ids" (batch, num_beams, max_length), "scores" (batch, num_beams), their
-        log-probabilities, and "ranks" (batch, num_beams), by which the best come first: "alive", ranked by what the
-        rules made of their log-probabilities, and "finished", ranked by that over the length penalty. IMPOSSIBLE ranks
-        are no answers.
+        A dictionary of "index" (of the next token), "last" (ids, (batch · num_beams,)), "ended" (batch,), "cache", and
+        two pools of hypotheses, "alive" and "finished". Each pool is a dictionary of "ids" (batch, num_beams,
+        max_length), "scores" (log-probabilities, (batch, num_beams)) and "ranks" (batch, num_beams), sorted by rank in
+        descending order. The ranks of "alive" are the log-probabilities after the constraints, and those of "finished"
+        are divided by the length penalty as well. Entries with the rank IMPOSSIBLE are empty.
     """
     batch, width = ops.shape(ended)[0], beam.num_beams
-    nothing = {
+    empty = {
         "ids": ops.zeros((batch, width, max_length), "int32"),
         "scores": ops.zeros((batch, width), "float32"),
         "ranks": ops.full((batch, width), IMPOSSIBLE, "float32"),
     }
-    first = ops.where(ops.equal(ops.arange(width), 0), 0.0, IMPOSSIBLE)  # All are equal so far: one of them goes on.
+    first = ops.where(ops.equal(ops.arange(width), 0), 0.0, IMPOSSIBLE)  # All beams are equal, so only one is expanded.
     return {
         "index": ops.convert_to_tensor(0, "int32"),
         "last": ops.full((batch * width,), start_id, "int32"),
-        "alive": {**nothing, "ranks": ops.tile(ops.expand_dims(first, 0), (batch, 1))},
-        "finished": nothing,
+        "alive": {**empty, "ranks": ops.tile(ops.expand_dims(first, 0), (batch, 1))},
+        "finished": empty,
         "ended": ended,
         "cache": cache,
     }
 
 
 def advance(step, reorder, beam, rules, state, end_id, num_return):
-    """Adds tokens until no unfinished answer of any question can come among its `num_return` best.
+    """Adds tokens until no unfinished hypothesis can enter the `num_return` best ones of its question.
 
     Args:
         step: The step function, for batch · num_beams rows.
-        reorder: From a cache and row numbers (batch · num_beams,) to the cache of those rows.
+        reorder: Function of a cache and row numbers (batch · num_beams,) that returns the cache of those rows.
         beam: The `Beam`.
         rules: The `TokenConstraints`.
-        state: What `start` returned.
+        state: The state that `start` returned.
         end_id: Token that ends an answer.
-        num_return: Answers that are wanted.
+        num_return: Number of answers to return per question.
 
     Returns:
-        The state at the end. Answers that reach the greatest length without an end stand among the finished.
+        The final state. Hypotheses that reach the maximum length without an end token count as finished.
     """
     max_length = state["alive"]["ids"].shape[-1]
 
@@ -107,17 +108,17 @@ def advance(step, reorder, beam, rules, state, end_id, num_return):
 
     state = ops.while_loop(unfinished, lambda state: (add_token(state),), (state,))[0]
     cut = {**state["alive"], "ranks": ops.where(state["index"] < max_length, IMPOSSIBLE, state["alive"]["ranks"])}
-    return {**state, "finished": without_the_impossible(with_finished(beam, state, cut, max_length))}
+    return {**state, "finished": clear_impossible(with_finished(beam, state, cut, max_length))}
 
 
 def grow(beam, rules, state, log_probabilities, reorder, end_id):
-    """The state with one more token in each unfinished answer."""
+    """Extends each unfinished hypothesis by one token and returns the new state."""
     alive, index, width = state["alive"], state["index"], beam.num_beams
     batch, _, max_length = ops.shape(alive["ids"])
     ids = ops.reshape(alive["ids"], (batch * width, max_length))
     allowed = rules.apply(log_probabilities, ids, index, end_id)
     ranks = ops.expand_dims(alive["ranks"], 2) + ops.reshape(allowed, (batch, width, allowed.shape[-1]))
-    # At most one candidate of a beam is its end, so that among twice as many there are enough that go on.
+    # At most one candidate per beam is the end token, so 2 · num_beams candidates leave enough unfinished ones.
     ranks, beams, tokens = best_candidates(ranks, 2 * width)
     rows = beams + width * ops.expand_dims(ops.arange(batch), 1)
     gain = ops.take_along_axis(ops.take(log_probabilities, rows, axis=0), ops.expand_dims(tokens, 2), axis=2)
@@ -128,8 +129,8 @@ def grow(beam, rules, state, log_probabilities, reorder, end_id):
     }
     ends = ops.equal(tokens, end_id)
     ending = {**candidates, "ranks": ops.where(ends, ranks, IMPOSSIBLE)}
-    going_on = {**candidates, "ranks": ops.where(ends, IMPOSSIBLE, ranks), "tokens": tokens, "rows": rows}
-    best = the_best(going_on, width)
+    continuing = {**candidates, "ranks": ops.where(ends, IMPOSSIBLE, ranks), "tokens": tokens, "rows": rows}
+    best = best_hypotheses(continuing, width)
     return {
         "index": index + 1,
         "last": ops.reshape(best.pop("tokens"), (-1,)),
@@ -141,17 +142,18 @@ def grow(beam, rules, state, log_probabilities, reorder, end_id):
 
 
 def best_candidates(ranks, number):
-    """The best of all tokens of all beams.
+    """Returns the best tokens over all beams.
 
     Args:
         ranks: float32 (batch, num_beams, vocab_size).
-        number: How many.
+        number: Number of candidates per question.
 
     Returns:
-        Their ranks, falling, float32, their beams and their tokens, int32, each (batch, number).
+        A tuple of ranks in descending order, float32, beam indices, int32, and tokens, int32, each of shape
+        (batch, number).
     """
     batch, width, vocab_size = ops.shape(ranks)
-    # First of each beam, then of these: sorting all at once takes longer.
+    # Two stages, first per beam and then over the results, are faster than one sort over all candidates.
     each = min(number, vocab_size)
     of_beam, tokens = ops.top_k(ranks, each)
     best, places = ops.top_k(ops.reshape(of_beam, (batch, width * each)), number)
@@ -161,36 +163,36 @@ def best_candidates(ranks, number):
 
 
 def with_finished(beam, state, ending, length):
-    """The pool of the finished answers with the best of some new ones, all of that length."""
+    """Merges newly ended hypotheses, all of the given length, into the finished pool and keeps the best."""
     new = ops.logical_and(ending["ranks"] > IMPOSSIBLE / 2, ops.expand_dims(ops.logical_not(state["ended"]), 1))
     ranks = ops.where(new, ending["ranks"] / beam.penalty(length), IMPOSSIBLE)
     finished = state["finished"]
     added = {**ending, "ranks": ranks}
     both = {name: ops.concatenate([finished[name], added[name]], axis=1) for name in finished}
-    return the_best(both, beam.num_beams)
+    return best_hypotheses(both, beam.num_beams)
 
 
-def without_the_impossible(pool):
-    """The pool with empty answers of score 0 where there are fewer answers than it could hold."""
+def clear_impossible(pool):
+    """Replaces the unused entries of a pool with empty answers of score 0."""
     real = pool["ranks"] > IMPOSSIBLE / 2
     ids = ops.where(ops.expand_dims(real, 2), pool["ids"], PAD_ID)
     return {"ids": ids, "scores": ops.where(real, pool["scores"], 0.0), "ranks": pool["ranks"]}
 
 
 def with_token(ids, tokens, index):
-    """The ids (batch, n, max_length) with the tokens (batch, n) at a place."""
+    """Returns the ids (batch, n, max_length) with the tokens (batch, n) written at position `index`."""
     here = ops.equal(ops.arange(ids.shape[-1]), index)
     return ops.where(here, ops.expand_dims(tokens, -1), ids)
 
 
-def the_best(pool, number):
-    """The answers of a pool that rank highest, the best first."""
+def best_hypotheses(pool, number):
+    """Returns the highest-ranked hypotheses of a pool, best first."""
     places = ops.top_k(pool["ranks"], number)[1]
     return {name: pick(values, places) for name, values in pool.items()}
 
 
 def pick(values, places):
-    """The entries (batch, n, …) of values (batch, m, …) at places (batch, n)."""
+    """Gathers the entries at `places` (batch, n) from values (batch, m, …). Returns shape (batch, n, …)."""
     for _ in values.shape[2:]:
         places = ops.expand_dims(places, -1)
     return ops.take_along_axis(values, ops.cast(places, "int32"), axis=1)

@@ -1,4 +1,4 @@
-"""Compiling a function of tensors that reads a model's weights, and calling it from several cores, on each backend."""
+"""XLA compilation of functions that read a model's weights, and their execution on several cores."""
 
 import collections
 import concurrent.futures
@@ -7,17 +7,20 @@ import keras
 
 from keras_transformer.backend.devices import cores, find_devices
 
-LEAST_ROWS = 32  # With fewer in each share, the weights that each reads for itself outweigh what is gained.
+LEAST_ROWS = 32  # Rows per shard. With fewer, reading the weights once per shard costs more than the shards save.
 
 
 def compiled(function, variables):
-    """The function, compiled by XLA once for every combination of its arguments' shapes.
+    """Compiles the function with XLA, once for each combination of argument shapes.
 
-    Weights are read at each call, so that further training is seen. PyTorch runs the function as it is.
+    The weights are read at each call, so later training takes effect. PyTorch runs the function without compilation.
 
     Args:
-        function: Of nested tensors, written in `keras.ops`.
+        function: Function of nested tensors, written in `keras.ops`.
         variables: The Keras variables that it reads.
+
+    Returns:
+        The compiled function.
     """
     backend = keras.backend.backend()
     if backend == "tensorflow":
@@ -35,18 +38,19 @@ def compiled(function, variables):
 
 
 def compiled_by_tensorflow(function):
-    """The same on TensorFlow, which would warn of a function that is traced for several shapes.
+    """Compiles the function on TensorFlow.
 
-    Calls at the same time get programs of their own: see `fusion.serialize_calls`.
+    One concrete function is kept per combination of shapes, because TensorFlow would warn about repeated tracing.
+    Concurrent calls never share a program: see `backend.xla.serialize_calls`.
     """
     import tensorflow as tf
 
-    idle = collections.defaultdict(list)  # Programs by the shapes of their arguments.
+    idle = collections.defaultdict(list)  # Idle programs by the shapes of their arguments.
 
     def run(*arguments):
         programs = idle[tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))]
         try:
-            program = programs.pop()  # At once, whatever other threads do.
+            program = programs.pop()  # Atomic, so two threads never get the same program.
         except IndexError:
             program = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
         try:
@@ -58,11 +62,11 @@ def compiled_by_tensorflow(function):
 
 
 def num_shards(rows):
-    """Into how many parts rows are best shared out: one for each core, as far as there is work for them.
+    """Returns the number of shards to split `rows` into: one per core, with at least `LEAST_ROWS` rows each.
 
-    Most operations of a step are too small for XLA to part, and would leave all cores but one idle. A GPU takes all
-    rows at once; PyTorch parts each operation; JAX has one program, which must not run twice at a time
-    (`fusion.serialize_calls` says why).
+    Most operations of a decoding step are too small for XLA to parallelize, so a single program would leave all cores
+    but one idle. One shard is used on a GPU, which processes all rows at once, with PyTorch, which parallelizes each
+    operation, and with JAX, whose one program must not run concurrently (see `backend.xla.serialize_calls`).
     """
     if find_devices().gpus or keras.backend.backend() != "tensorflow":
         return 1
@@ -70,7 +74,7 @@ def num_shards(rows):
 
 
 def side_by_side(run, calls):
-    """What a compiled function returns for each of some lists of arguments, all at work at the same time."""
+    """Calls a compiled function with each list of arguments, all in parallel, and returns the list of results."""
     if len(calls) == 1:
         return [run(*calls[0])]
     with concurrent.futures.ThreadPoolExecutor(len(calls)) as threads:

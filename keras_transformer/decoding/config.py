@@ -1,4 +1,4 @@
-"""How an answer is generated: lengths, constraints and strategy, checked once and passed on whole."""
+"""Generation configuration: lengths, constraints and decoding strategy, validated on creation."""
 
 import dataclasses
 
@@ -10,10 +10,10 @@ from keras_transformer.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class GenerationConfig:
-    """What a program is compiled for, besides shapes: the settings of `generate`, described there.
+    """Settings of `generate`, where they are documented. One program is compiled per configuration and input shape.
 
     Raises:
-        InputError: If a setting cannot be, or the strategy does not find as many answers.
+        InputError: If a setting is out of range, or the strategy cannot return that many answers.
     """
 
     start_id: int
@@ -29,7 +29,7 @@ class GenerationConfig:
 
     def __post_init__(self):
         object.__setattr__(self, "strategy", self.strategy or Greedy())
-        object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # A list cannot be a key.
+        object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # Hashable, unlike a list.
         rules = TokenConstraints(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
         object.__setattr__(self, "rules", rules)
         if self.max_length < 1:

@@ -1,4 +1,4 @@
-"""What an answer may not say: rules that change the log-probabilities before a token is chosen."""
+"""Token constraints, which change the log-probabilities before a token is selected."""
 
 import dataclasses
 
@@ -6,24 +6,24 @@ from keras import ops
 
 from keras_transformer.errors import InputError
 
-PAD_ID = 0  # Fills up the rows that have ended, and is never an answer's token.
-IMPOSSIBLE = -1e9  # A log-probability that no sum of real ones reaches; finite, so that it never makes a NaN.
+PAD_ID = 0  # Pads rows that have ended. It is never generated.
+IMPOSSIBLE = -1e9  # Below any real sum of log-probabilities, and finite, so that it cannot produce NaN.
 
 
 @dataclasses.dataclass(frozen=True)
 class TokenConstraints:
-    """What every strategy obeys.
+    """Constraints on the generated tokens, for every decoding strategy.
 
     Args:
-        min_length: Tokens before an answer may end.
-        repetition_penalty: Factor of the log-probability of a token that the answer holds already: 1 changes nothing,
-            more avoids it. (CTRL, Keskar et al. 2019, section 4.1, divides the logits instead, which rewards a token
-            whose logit is negative.)
-        no_repeat_ngram: No run of so many tokens stands twice in an answer; 0 for no such rule.
-        forbidden_ids: Tokens that no answer holds.
+        min_length: Minimum number of tokens before the end token.
+        repetition_penalty: Factor for the log-probability of tokens that the answer already contains. 1 is no penalty,
+            and larger values make repetition less likely. (CTRL, Keskar et al. 2019, section 4.1, divides the logits
+            instead, which rewards tokens with a negative logit.)
+        no_repeat_ngram: Size of the n-grams that may occur only once in an answer. 0 disables the constraint.
+        forbidden_ids: Token ids that are never generated.
 
     Raises:
-        InputError: If one of them cannot be.
+        InputError: If an argument is out of range.
     """
 
     min_length: int = 0
@@ -37,45 +37,48 @@ class TokenConstraints:
         if not 1 <= self.repetition_penalty < float("inf"):
             raise InputError(f"repetition_penalty must be 1 or more, not {self.repetition_penalty}")
         if self.no_repeat_ngram < 0:
-            raise InputError(f"no_repeat_ngram must be 0 (no such rule) or more, not {self.no_repeat_ngram}")
+            raise InputError(f"no_repeat_ngram must be 0 (disabled) or more, not {self.no_repeat_ngram}")
         if any(not 0 <= token < 2**31 for token in self.forbidden_ids):
-            raise InputError(f"forbidden_ids must be ids of tokens, 0 or more, not {list(self.forbidden_ids)}")
+            raise InputError(f"forbidden_ids must be token ids, 0 or more, not {list(self.forbidden_ids)}")
 
     def apply(self, log_probabilities, ids, index, end_id):
-        """The log-probabilities by which to choose.
+        """Applies the constraints to the log-probabilities.
 
         Args:
             log_probabilities: float32 (rows, vocab_size).
             ids: The answers so far, int32 (rows, max_length), 0 from `index` on.
-            index: int32 scalar: tokens that they hold.
+            index: int32 scalar, the current length of the answers.
             end_id: Token that ends an answer.
+
+        Returns:
+            The new log-probabilities, float32 (rows, vocab_size). Banned tokens are IMPOSSIBLE.
         """
         token = ops.arange(log_probabilities.shape[-1])
-        never = stand_in(ops.convert_to_tensor([[PAD_ID, *self.forbidden_ids]], "int32"), token)
+        never = occur_in(ops.convert_to_tensor([[PAD_ID, *self.forbidden_ids]], "int32"), token)
         banned = ops.logical_or(never, ops.logical_and(ops.equal(token, end_id), index < self.min_length))
         if self.repetition_penalty != 1:
-            said = stand_in(ids, token)
-            log_probabilities = ops.where(said, log_probabilities * self.repetition_penalty, log_probabilities)
+            repeated = occur_in(ids, token)
+            log_probabilities = ops.where(repeated, log_probabilities * self.repetition_penalty, log_probabilities)
         if 0 < self.no_repeat_ngram <= ids.shape[1]:
-            banned = ops.logical_or(banned, stand_in(repeating(ids, index, self.no_repeat_ngram), token))
+            banned = ops.logical_or(banned, occur_in(repeating(ids, index, self.no_repeat_ngram), token))
         return ops.where(banned, IMPOSSIBLE, log_probabilities)
 
 
-def stand_in(ids, token):
-    """Whether each token (vocab_size,) stands in each row of ids (rows, length): booleans (rows, vocab_size)."""
+def occur_in(ids, token):
+    """Returns whether each token (vocab_size,) occurs in each row of ids (rows, length): bool (rows, vocab_size)."""
     return ops.any(ops.equal(ops.expand_dims(ids, 2), token), axis=1)
 
 
 def repeating(ids, index, size):
-    """The tokens that would complete a run of `size` tokens which the row holds already; 0 where there is none.
+    """Returns the tokens that would repeat an n-gram of the row.
 
     Args:
         ids: int32 (rows, length), 0 from `index` on.
-        index: int32 scalar.
-        size: At least 1.
+        index: int32 scalar, the current length of the answers.
+        size: Size of the n-grams, at least 1.
 
     Returns:
-        int32 (rows, length).
+        int32 (rows, length). Positions without such a token are 0.
     """
     place = ops.arange(ids.shape[1])
     completes = ops.logical_and(place >= size - 1, place < index)

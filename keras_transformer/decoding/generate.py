@@ -1,4 +1,4 @@
-"""Answers from a trained model: the searches bound to a `transformer()`."""
+"""Generates answers with a trained `transformer()`: greedy decoding, sampling and beam search."""
 
 import dataclasses
 import math
@@ -16,21 +16,21 @@ from keras_transformer.decoding.constraints import PAD_ID
 from keras_transformer.decoding.samplers import Forced
 from keras_transformer.models.incremental import IncrementalTransformer
 
-WIDTHS = (12, 24, 48, 96)  # Question lengths that are compiled for; longer ones by multiples of the last.
+WIDTHS = (12, 24, 48, 96)  # Question lengths to compile for. Longer questions use multiples of the last one.
 
 
 @dataclasses.dataclass(frozen=True)
 class Generation:
-    """What `generate` returns. With `num_return` above 1, all but the attention have an axis of it behind the first.
+    """The result of `generate`. If `num_return` is above 1, all but the attention have it as their second axis.
 
     Attributes:
-        ids: int32 (batch, max_length): the tokens after the start token, up to and with the end token, then 0.
-        lengths: int32 (batch,): the tokens of each answer, the end token included.
+        ids: int32 (batch, max_length): the tokens after the start token, including the end token, padded with 0.
+        lengths: int32 (batch,): the number of tokens of each answer, including the end token.
         scores: float32 (batch,): the summed log-probabilities of those tokens, in nats.
-        attention: None, or what the tokens of each question's first answer attended to, a dictionary of float32 arrays:
+        attention: None, or the attention weights for the first answer to each question, a dictionary of float32 arrays:
             "encoder" (batch, layers, heads, length, length), "decoder" (batch, layers, heads, max_length, max_length)
-            and "cross" (batch, layers, heads, max_length, length). Row i of the latter two made token i; rows after the
-            end are 0.
+            and "cross" (batch, layers, heads, max_length, length). Row i of the last two belongs to the step that
+            generated token i. Rows after the end are 0.
     """
 
     ids: np.ndarray
@@ -43,29 +43,30 @@ def generate(
     model, inputs, *, start_id, end_id, max_length, min_length=0, repetition_penalty=1.0, no_repeat_ngram=0,
     forbidden_ids=(), strategy=None, num_return=1, return_attention=False,
 ):  # fmt: skip
-    """Decodes free-running: each question is encoded once, then each token costs one cached step of the decoder.
+    """Generates answers autoregressively: encodes each question once, then runs one cached decoder step per token.
 
-    The first call for a new class of shapes or for other settings compiles a program; the others reuse it.
+    The first call with new settings or a new shape bucket compiles a program. Later calls reuse it.
 
     Args:
         model: A `transformer()`.
-        inputs: Token ids (batch, length), padded with 0; a row of zeros stays without an answer.
+        inputs: Token ids, integer, shape (batch, length), padded with 0. Rows of zeros get no answer.
         start_id: Token that starts every answer.
         end_id: Token that ends an answer.
-        max_length: Tokens of an answer at most, its end token included.
-        min_length: Tokens before an answer may end.
-        repetition_penalty: Factor of the log-probability of tokens that the answer holds already; 1 for none.
-        no_repeat_ngram: No run of so many tokens stands twice in an answer; 0 for no such rule.
-        forbidden_ids: Tokens that no answer holds.
-        strategy: How tokens are chosen: `Greedy()` by default, `Sampling(…)` or `Beam(…)`.
-        num_return: Answers to each question: so many samples, or the best of a beam search, the best first.
-        return_attention: Whether the attention weights are returned.
+        max_length: Maximum number of tokens of an answer, including the end token.
+        min_length: Minimum number of tokens before the end token.
+        repetition_penalty: Factor for the log-probability of tokens that the answer already contains. 1 is no penalty.
+        no_repeat_ngram: Size of the n-grams that may occur only once in an answer. 0 disables the constraint.
+        forbidden_ids: Token ids that are never generated.
+        strategy: Decoding strategy: `Greedy()` (the default), `Sampling(…)` or `Beam(…)`.
+        num_return: Number of answers per question: independent samples, or the best hypotheses of a beam search, best
+            first.
+        return_attention: Whether to return the attention weights.
 
     Returns:
         A `Generation`.
 
     Raises:
-        InputError: If the settings cannot be, or not together.
+        InputError: If a setting is out of range, or the settings do not fit together.
     """
     config = GenerationConfig(
         start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, forbidden_ids,
@@ -82,7 +83,7 @@ def generate(
 
 
 def answers(model, inputs, config):
-    """Ids (batch, num_return, max_length) and scores (batch, num_return) where each answer goes its own way."""
+    """Returns ids (batch, num_return, max_length) and scores (batch, num_return) of greedy decoding or sampling."""
     (run,) = programs(model, make_program, config)
     ids, scores = run_rows(run, *prepared(inputs, config))
     shape = (len(inputs), config.num_return)
@@ -90,18 +91,16 @@ def answers(model, inputs, config):
 
 
 def begin(model, inputs, config):
-    """The state before the first token, and the function that brings a state to a number of tokens.
-
-    This is what `answers` does in steps, for those who want to see each token as it comes.
+    """Starts stepwise decoding, for streaming. `answers` does the same in one call.
 
     Args:
         model: A `transformer()`.
         inputs: Token ids (batch, length).
-        config: The `GenerationConfig`, not of a `Beam`.
+        config: The `GenerationConfig`. Beam search is not supported.
 
     Returns:
-        The state as `search.start` describes it, its rows perhaps filled up with empty ones, and a function of a state
-        and a number of tokens.
+        A tuple of the state before the first token, as `loop.start` describes it, possibly padded with empty rows, and
+        a function that maps a state and a number of tokens to the state with that many tokens.
     """
     start, advance = programs(model, make_stepwise_programs, config)
     rows, uniforms = prepared(inputs, config)
@@ -109,65 +108,68 @@ def begin(model, inputs, config):
 
 
 def prepared(inputs, config):
-    """The questions, a row for each answer, and what the strategy draws for each of its tokens."""
+    """Returns the questions, repeated to one row per answer, and the strategy's random numbers for each token."""
     uniforms = config.strategy.draw(len(inputs), config.num_return, config.max_length)
     return np.repeat(inputs, config.num_return, axis=0), uniforms
 
 
 def best_answers(model, inputs, config):
-    """Ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
+    """Returns ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
     (run,) = programs(model, make_beam_program, config)
     pool = run_rows(run, inputs, copies=config.strategy.num_beams)
     return (pool[name][:, : config.num_return] for name in ("ids", "scores"))
 
 
 def attention_of(model, inputs, ids, config):
-    """The attention weights of answers that are known, from the loop that makes answers: see `Generation`."""
+    """Computes the attention weights of generated answers, as described in `Generation`.
+
+    The decoding loop runs once more with the tokens given.
+    """
     config = GenerationConfig(config.start_id, config.end_id, config.max_length, strategy=Forced())
     (run,) = programs(model, make_attention_program, config)
-    found = run_rows(run, inputs, ids.astype("float32"))
-    weights = {name: value.astype("float32") for name, value in found.items()}
-    length, made = inputs.shape[1], (ids != PAD_ID)[:, None, None, :, None]
+    weights = run_rows(run, inputs, ids.astype("float32"))
+    weights = {name: value.astype("float32") for name, value in weights.items()}
+    length, generated = inputs.shape[1], (ids != PAD_ID)[:, None, None, :, None]
     return {
         "encoder": weights["encoder"][..., :length, :length],
-        "decoder": np.where(made, weights["decoder"], 0),
-        "cross": np.where(made, weights["cross"][..., :length], 0),
+        "decoder": np.where(generated, weights["decoder"], 0),
+        "cross": np.where(generated, weights["cross"][..., :length], 0),
     }
 
 
 def run_rows(run, inputs, *others, copies=1):
-    """What a program returns for the rows of its arguments, which are shared out among the cores.
+    """Runs a program on all rows, split into shards that run in parallel.
 
     Args:
-        run: What `programs` made.
+        run: A program that `programs` returned.
         inputs: Token ids (rows, length).
-        *others: Further arrays of as many rows.
-        copies: Answers to each row that grow side by side.
+        *others: Further arrays with the same number of rows.
+        copies: Number of hypotheses per row.
 
     Returns:
-        Its nested tensors as arrays of as many rows.
+        The nested results of the program as arrays with the same number of rows.
     """
     arrays, count = (inputs, *others), len(inputs)
     size = max(1, math.ceil(count / num_shards(copies * count)))
     calls = [to_class(size, *(x[first : first + size] for x in arrays)) for first in range(0, max(1, count), size)]
-    found = side_by_side(run, calls)
-    return keras.tree.map_structure(lambda *parts: joined(parts, size, count), *found)
+    results = side_by_side(run, calls)
+    return keras.tree.map_structure(lambda *shards: joined(shards, size, count), *results)
 
 
-def joined(parts, size, count):
-    """One array of `count` rows from tensors that hold `size` of them each, less in the last, before their padding."""
-    return np.concatenate([ops.convert_to_numpy(part)[:size] for part in parts])[:count]
+def joined(shards, size, count):
+    """Joins shards into one array of `count` rows. Each shard has `size` rows, the last maybe fewer, then padding."""
+    return np.concatenate([ops.convert_to_numpy(shard)[:size] for shard in shards])[:count]
 
 
 def to_class(rows, inputs, *others):
-    """Pads arrays to one of few shapes: `rows` to a power of two, the width of the inputs to its class."""
+    """Pads arrays to one of a few shapes: `rows` to a power of two, the input width to its bucket length."""
     rows = 1 << max(rows - 1, 0).bit_length()
     inputs = np.pad(inputs, ((0, 0), (0, bucket_length(inputs.shape[1]) - inputs.shape[1])))
     return [np.pad(x, ((0, rows - len(x)), (0, 0))) for x in (inputs, *others)]
 
 
 def bucket_length(length):
-    """The least of `WIDTHS` that holds a question of that length; beyond, the next multiple of the last."""
+    """Returns the smallest of `WIDTHS` that fits a question, or the next multiple of the last one."""
     return next((width for width in WIDTHS if width >= length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 
@@ -175,16 +177,16 @@ _programs = weakref.WeakKeyDictionary()
 
 
 def programs(model, make, config):
-    """What `make` compiles of a model's parts for a `GenerationConfig`, made once."""
-    made = _programs.setdefault(model, {})
-    if (make, config) not in made:
+    """Returns the compiled programs of a model for a `GenerationConfig`. They are cached per model."""
+    cached = _programs.setdefault(model, {})
+    if (make, config) not in cached:
         functions = make(IncrementalTransformer(model), config)
-        made[make, config] = [compiled(function, model.variables) for function in functions]
-    return made[make, config]
+        cached[make, config] = [compiled(function, model.variables) for function in functions]
+    return cached[make, config]
 
 
 def make_program(incremental, config):
-    """A whole search in which each answer goes its own way: from questions and draws to ids and scores."""
+    """Creates the program of greedy decoding or sampling: maps questions and random numbers to ids and scores."""
     start, advance = make_stepwise_programs(incremental, config)
 
     def run(inputs, uniforms):
@@ -195,12 +197,10 @@ def make_program(incremental, config):
 
 
 def make_stepwise_programs(incremental, config):
-    """The start and the advance of such a search."""
+    """Creates the `start` and `advance` programs of stepwise greedy decoding or sampling."""
 
     def start(inputs, uniforms):
-        return loop.start(
-            incremental.prefill(inputs, config.max_length), nothing_asked(inputs), uniforms, config.start_id
-        )
+        return loop.start(incremental.prefill(inputs, config.max_length), is_blank(inputs), uniforms, config.start_id)
 
     def advance(state, limit):
         return loop.advance(incremental.decode_step, config.strategy, config.rules, state, limit, config.end_id)
@@ -209,11 +209,11 @@ def make_stepwise_programs(incremental, config):
 
 
 def make_beam_program(incremental, config):
-    """A whole beam search: from questions to the pool of finished answers."""
+    """Creates the program of a beam search: maps questions to the pool of finished answers."""
 
     def run(inputs):
         cache = incremental.prefill(inputs, config.max_length, copies=config.strategy.num_beams)
-        state = beam_search.start(cache, nothing_asked(inputs), config.start_id, config.max_length, config.strategy)
+        state = beam_search.start(cache, is_blank(inputs), config.start_id, config.max_length, config.strategy)
         step, reorder = incremental.decode_step, incremental.reorder_cache
         state = beam_search.advance(
             step, reorder, config.strategy, config.rules, state, config.end_id, config.num_return
@@ -224,11 +224,11 @@ def make_beam_program(incremental, config):
 
 
 def make_attention_program(incremental, config):
-    """A search over tokens that are known: from questions and tokens to the attention weights."""
+    """Creates the program of teacher forcing: maps questions and answer tokens to the attention weights."""
 
     def run(inputs, uniforms):
         cache = incremental.prefill(inputs, config.max_length, attention=True)
-        state = loop.start(cache, nothing_asked(inputs), uniforms, config.start_id)
+        state = loop.start(cache, is_blank(inputs), uniforms, config.start_id)
         state = loop.advance(
             incremental.decode_step, config.strategy, config.rules, state, config.max_length, config.end_id
         )
@@ -237,6 +237,6 @@ def make_attention_program(incremental, config):
     return (run,)
 
 
-def nothing_asked(inputs):
-    """Which rows hold padding alone: booleans (batch,)."""
+def is_blank(inputs):
+    """Returns which rows contain only padding: booleans (batch,)."""
     return ops.all(ops.equal(inputs, PAD_ID), axis=1)

@@ -1,7 +1,8 @@
-"""The decoding loop in which each row makes one answer: it knows a step function and a strategy, no model.
+"""The decoding loop for greedy decoding and sampling, where each row is one independent answer.
 
-A step function maps token ids (rows,), their position and a cache to the logits of the next tokens, (rows, vocab_size),
-and the next cache. The loop is written in `keras.ops`, so that each backend may compile it whole.
+It depends on a step function and a strategy only, not on a model. A step function maps token ids (rows,), their
+position and a cache to the logits of the next tokens, (rows, vocab_size), and the next cache. The loop is written in
+`keras.ops`, so each backend can compile all of it.
 """
 
 from keras import ops
@@ -10,17 +11,17 @@ from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
 
 
 def start(cache, ended, uniforms, start_id):
-    """The state before the first token.
+    """Creates the state before the first token.
 
     Args:
-        cache: What the step function needs at its first call.
-        ended: Booleans (rows,): rows that shall stay empty.
-        uniforms: What the strategy needs for each token that an answer may have, float32 (rows, max_length).
+        cache: Cache for the first call of the step function.
+        ended: Booleans (rows,): rows to leave empty.
+        uniforms: Random numbers of the strategy, one per token, float32 (rows, max_length).
         start_id: Token that starts every answer.
 
     Returns:
-        A dictionary: "index" of the next token, "last" ids (rows,), "ids" so far (rows, max_length), their summed
-        log-probabilities "scores" (rows,), "ended", "uniforms" and "cache".
+        A dictionary of "index" (of the next token), "last" (ids, (rows,)), "ids" so far (rows, max_length), "scores"
+        (their summed log-probabilities, (rows,)), "ended", "uniforms" and "cache".
     """
     rows, max_length = ops.shape(uniforms)
     return {
@@ -35,18 +36,18 @@ def start(cache, ended, uniforms, start_id):
 
 
 def advance(step, strategy, rules, state, limit, end_id):
-    """Adds tokens until every row has ended or holds `limit` of them.
+    """Adds tokens until every row has ended or contains `limit` tokens.
 
     Args:
         step: The step function.
-        strategy: What chooses a token, such as `Greedy()`.
-        rules: The `TokenConstraints` that it obeys.
-        state: What `start` or `advance` returned.
+        strategy: The strategy that selects each token, such as `Greedy()`.
+        rules: The `TokenConstraints`.
+        state: The state that `start` or `advance` returned.
         limit: int32 scalar, at most the state's `max_length`.
         end_id: Token that ends an answer.
 
     Returns:
-        The new state. Its scores are the model's log-probabilities, whatever the rules made of them.
+        The new state. Its scores are the model's log-probabilities, before the constraints.
     """
 
     def unfinished(state):
@@ -58,7 +59,7 @@ def advance(step, strategy, rules, state, limit, end_id):
         allowed = rules.apply(log_probabilities, state["ids"], state["index"], end_id)
         chosen = strategy.select_token(allowed, ops.take(state["uniforms"], state["index"], axis=1))
         gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
-        # Where the rules leave no token, the answer ends without its end.
+        # If the constraints ban every token, the answer ends without an end token.
         ended = ops.logical_or(state["ended"], ops.max(allowed, axis=-1) < IMPOSSIBLE / 2)
         chosen = ops.where(ended, PAD_ID, chosen)
         return {

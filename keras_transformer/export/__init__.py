@@ -1,12 +1,12 @@
-"""A trained run in the formats of other programs, each a folder that needs nothing of this package."""
+"""Exports a trained run to other formats. An exported folder does not need this package."""
 
 FORMATS = ("saved_model", "litert", "onnx", "ctranslate2", "run")
-"""Each a module that writes and reopens it."""
+"""Export formats. Each has a module that writes and loads it."""
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
-"""Types of the weights; which of them a format has, it says itself."""
+"""Weight types. Each format's module lists the ones that it supports."""
 
-EXACT = "float32"  # Weights as they were trained; others are rounded.
+EXACT = "float32"  # The weights as trained. The other types round them.
 
 TOKENIZER_OPS = ("core", "tensorflow_text")
-"""Whose operations cut the text in a SavedModel: TensorFlow's own, or those of tensorflow-text."""
+"""Tokenizer operations of a SavedModel: core TensorFlow, or tensorflow-text."""

@@ -1,10 +1,10 @@
-"""CTranslate2: a model that its engine in C++ runs, without TensorFlow or Keras.
+"""Export to CTranslate2, a C++ inference engine that does not need TensorFlow or Keras.
 
-    model.bin, config.json, …vocabulary.json   what CTranslate2 reads
-    tokenizer.…, target_tokenizer.…            the files of the run's tokenizers
-    answer.py, README.md                       all that it takes to ask the model in text
+    model.bin, config.json, …vocabulary.json   the CTranslate2 model
+    tokenizer.…, target_tokenizer.…            the tokenizers of the run
+    answer.py, README.md                       a program that runs the model on text, and its documentation
 
-The weights fill CTranslate2's own description of a Transformer (`ctranslate2.specs`).
+The weights are copied into the Transformer specification of CTranslate2 (`ctranslate2.specs`).
 """
 
 import pathlib
@@ -24,28 +24,28 @@ from keras_transformer.runs.run import TARGET_TOKENIZER, TOKENIZER
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
 BESIDE = [pathlib.Path(__file__).with_name("ctranslate2_files") / name for name in ("answer.py", "README.md")]
-LENGTH_MULTIPLE = 16  # On some GPUs questions are filled up to a multiple of it, at most.
+LENGTH_MULTIPLE = 16  # On some GPUs, CTranslate2 pads questions to a multiple of at most this length.
 
 
 def write(run, model, folder, quantization="float32", fallback=None):
-    """Writes a run for CTranslate2.
+    """Writes a CTranslate2 model, the tokenizers, and a program that uses them.
 
-    It answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or was
-    taught something, the datastore is part of the folder, with the corrections made so far.
+    The program uses the run's answering mode. With a fallback, it always generates. If the run retrieves answers or has
+    corrections, the folder includes the datastore with the corrections made so far.
 
     Args:
         run: The `Run`.
         model: Its model.
         folder: An empty folder, a `pathlib.Path`.
-        quantization: How the weights are stored: "float32"; "bfloat16", which halves them, and which a CPU computes
-            with in float32; "int8", a quarter, computed with in 8 bits (biases and norms stay float32).
-        fallback: The `Fallback`, which answer.py says instead of answers that are too unlikely; None to give all.
+        quantization: Type of the stored weights: "float32"; "bfloat16", half the size, computed in float32 on a CPU; or
+            "int8", a quarter of the size, computed in 8 bits (biases and norms stay float32).
+        fallback: The `Fallback`, which replaces low-confidence answers in answer.py, or None.
 
     Raises:
-        InputError: If there is no such quantization, or CTranslate2 is not installed.
+        InputError: If the quantization is not supported, or CTranslate2 is not installed.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"a CTranslate2 model has no weights in {quantization}, but in {', '.join(QUANTIZATIONS)}")
+        raise InputError(f"a CTranslate2 model does not support {quantization} weights: use {', '.join(QUANTIZATIONS)}")
     answer = import_answer()
     for path in BESIDE:
         shutil.copyfile(path, folder / path.name)
@@ -67,16 +67,16 @@ def write(run, model, folder, quantization="float32", fallback=None):
 
 
 def load(folder, apply_fallback=True):
-    """The function that the folder's answer.py has: from questions to pairs of an answer and its score.
+    """Loads the folder as a function from questions to pairs of an answer and its score, as answer.py returns them.
 
-    With `apply_fallback` unset, the answers are those that it would give without a fallback.
+    With `apply_fallback=False`, the answers are those without the fallback.
     """
     bot = import_answer().Bot(folder, RETRIEVER)
     return bot.answers if apply_fallback else bot.candidates
 
 
 def import_answer():
-    """The module that is copied as answer.py; raises `InputError` if CTranslate2 is not installed."""
+    """Imports the module that is exported as answer.py. Raises `InputError` if CTranslate2 is not installed."""
     try:
         from keras_transformer.export.ctranslate2_files import answer
     except ImportError as error:
@@ -87,21 +87,21 @@ def import_answer():
 
 
 def configure(config, run, target, fallback=None):
-    """Sets what CTranslate2 has to know besides the weights, and what answer.py has.
+    """Sets the configuration of CTranslate2 and of answer.py.
 
     Args:
-        config: The specification's.
+        config: The configuration of the specification.
         run: The `Run`.
-        target: The tokenizer of the answers, as answer.py has it.
-        fallback: The `Fallback`, if there is one.
+        target: The target tokenizer, as loaded by answer.py.
+        fallback: The `Fallback`, or None.
     """
     config.layer_norm_epsilon = EPSILON
     config.decoder_start_token, config.eos_token = target.tokens([target.start_id, target.end_id])
-    # CTranslate2 wants an unknown; a vocabulary that has none never needs it.
+    # CTranslate2 requires an unknown token. A vocabulary without one never uses it.
     unk_id = run.target_tokenizer.unk_id
     config.unk_token = target.tokens([PAD_ID if unk_id is None else unk_id])[0]
-    # It would not ask the model what is nothing but a start and an end, such as "▁". As answer.py writes both itself,
-    # CTranslate2 need not know the start of a question.
+    # CTranslate2 skips questions that consist of the start and the end token only, such as "▁". This sets another start
+    # token, because answer.py adds both tokens itself.
     config.bos_token = config.unk_token
     config.add_attribute("max_length", run.config.max_length)
     config.add_attribute("turns", run.config.turns)
@@ -109,12 +109,12 @@ def configure(config, run, target, fallback=None):
         config.add_attribute("fallback", fallback.to_dict())
 
 
-def specification(config, parts):
-    """CTranslate2's `TransformerSpec` of a model.
+def specification(config, components):
+    """Creates the `TransformerSpec` of a model.
 
     Args:
         config: The run's `Config`.
-        parts: The model's `TransformerComponents`.
+        components: The model's `TransformerComponents`.
     """
     from ctranslate2.specs import TransformerSpec
 
@@ -122,24 +122,24 @@ def specification(config, parts):
     for side in (spec.encoder, spec.decoder):
         rows = config.max_length + LENGTH_MULTIPLE - 1
         side.position_encodings.encodings = array(positional_encoding(ops.arange(rows), config.d_model))
-    spec.encoder.embeddings[0].weight = array(parts.embed_source.table)
-    spec.decoder.embeddings.weight = array(parts.embed_target.table)
-    for layer_spec, layer in zip(spec.encoder.layer, parts.encoder.layers):
+    spec.encoder.embeddings[0].weight = array(components.embed_source.table)
+    spec.decoder.embeddings.weight = array(components.embed_target.table)
+    for layer_spec, layer in zip(spec.encoder.layer, components.encoder.layers):
         fill_self_attention(layer_spec.self_attention, layer)
         fill_feed_forward(layer_spec.ffn, layer)
-    for layer_spec, layer in zip(spec.decoder.layer, parts.decoder.layers):
+    for layer_spec, layer in zip(spec.decoder.layer, components.decoder.layers):
         fill_self_attention(layer_spec.self_attention, layer)
         fill_cross_attention(layer_spec.attention, layer)
         fill_feed_forward(layer_spec.ffn, layer)
     if config.norm_first:
-        fill_norm(spec.encoder.layer_norm, parts.encoder.norm)
-        fill_norm(spec.decoder.layer_norm, parts.decoder.norm)
-    fill_projection(spec.decoder.projection, parts, config.tie_embeddings)
+        fill_norm(spec.encoder.layer_norm, components.encoder.norm)
+        fill_norm(spec.decoder.layer_norm, components.decoder.norm)
+    fill_projection(spec.decoder.projection, components, config.tie_embeddings)
     return spec
 
 
 def fill_self_attention(spec, layer):
-    """The sublayer in which query, key and value are one product."""
+    """Fills the self-attention sublayer, where query, key and value are one matrix product."""
     attention = layer.self_attention
     fill_linear(spec.linear[0], attention.query_dense, attention.key_dense, attention.value_dense)
     fill_linear(spec.linear[1], attention.dense)
@@ -147,7 +147,7 @@ def fill_self_attention(spec, layer):
 
 
 def fill_cross_attention(spec, layer):
-    """The sublayer in which key and value, of the memory, are one product."""
+    """Fills the cross-attention sublayer, where key and value are one matrix product."""
     attention = layer.cross_attention
     fill_linear(spec.linear[0], attention.query_dense)
     fill_linear(spec.linear[1], attention.key_dense, attention.value_dense)
@@ -156,40 +156,40 @@ def fill_cross_attention(spec, layer):
 
 
 def fill_feed_forward(spec, layer):
-    """The sublayer of two products."""
+    """Fills the feed-forward sublayer."""
     fill_linear(spec.linear_0, layer.feed_forward.inner)
     fill_linear(spec.linear_1, layer.feed_forward.outer)
     fill_norm(spec.layer_norm, layer.feed_forward_norm.norm)
 
 
-def fill_projection(spec, parts, tied):
-    """The output projection, which can never choose padding, as no strategy of ours can."""
+def fill_projection(spec, components, tied):
+    """Fills the output projection. Padding is never generated, as in `decoding`."""
     if tied:
-        spec.weight = array(parts.embed_target.table)
+        spec.weight = array(components.embed_target.table)
         spec.bias = np.zeros(len(spec.weight), "float32")
     else:
-        fill_linear(spec, parts.project)
+        fill_linear(spec, components.project)
     spec.bias[PAD_ID] = IMPOSSIBLE
 
 
 def fill_linear(spec, *layers):
-    """The products of several `Dense` layers with the same input, one after the other: weight (units, depth)."""
+    """Concatenates `Dense` layers with the same input into one linear layer with a weight of (units, depth)."""
     spec.weight = np.concatenate([array(layer.kernel).T for layer in layers])
     spec.bias = np.concatenate([array(layer.bias) for layer in layers])
 
 
 def fill_norm(spec, norm):
-    """A `LayerNormalization`."""
+    """Fills a layer normalization."""
     spec.gamma, spec.beta = array(norm.gamma), array(norm.beta)
 
 
 def array(variable):
-    """A variable's or tensor's numbers, to be changed at will."""
+    """Copies a variable or tensor to a writable NumPy array."""
     return np.array(ops.convert_to_numpy(variable))
 
 
 def round_to_bfloat16(spec):
-    """Rounds the weights of a validated specification, for which CTranslate2 itself would need PyTorch."""
+    """Rounds the weights of a validated specification. CTranslate2 itself would need PyTorch for this."""
     for variable in spec.variables().values():
         if variable.dtype == "float32":
             variable.array = ops.convert_to_numpy(ops.cast(variable.array, "bfloat16"))

@@ -1,4 +1,4 @@
-"""The nearest exchange of a datastore, as TensorFlow operations: what `Datastore.nearest` finds for a run."""
+"""Retrieval from a datastore as TensorFlow operations, equivalent to `Datastore.nearest`."""
 
 import tensorflow as tf
 
@@ -10,10 +10,10 @@ from keras_transformer.text.ops.trie import NONE, table
 
 
 class GraphRetrieval(tf.Module):
-    """Retrieves answers as a run does by default, from its datastore as it stands now.
+    """Retrieves answers as the run does by default, from a snapshot of its datastore.
 
     Args:
-        bot: The run's `Chatbot`, whose datastore has an exchange to find.
+        bot: The run's `Chatbot`. Its datastore must not be empty.
         text: The `GraphText` of the run.
     """
 
@@ -29,21 +29,21 @@ class GraphRetrieval(tf.Module):
             self._least = tf.constant([least_similarity(one, bot.answering) for one in exchanges], tf.float64)
 
     def _keep(self, columns, idf, starts, questions, weights, vectors, embedded):
-        """Keeps the arrays of `retrieval_arrays`."""
+        """Stores the arrays of `retrieval_arrays`."""
         self._rows = table({int(column): row for row, column in enumerate(columns)}, len(columns))
         self._idf, self._starts, self._vectors = variable(idf), variable(starts), variable(vectors)
         self._questions, self._weights, self._embedded = variable(questions), variable(weights), variable(embedded)
 
     def __call__(self, questions, inputs):
-        """The answers of the nearest exchanges.
+        """Retrieves the answers of the nearest exchanges.
 
         Args:
             questions: Strings (batch,).
-            inputs: Their ids, int32 (batch, length); a row of zeros for a blank one, which has no nearest exchange.
+            inputs: Their ids, int32 (batch, length). A row of zeros is a blank question without a nearest exchange.
 
         Returns:
-            A dictionary: "answers", strings (batch,), "" where the run generates; "retrieved", bool (batch,), where it
-            does not; and "similarities" of the nearest questions, float32 (batch,), 0 where none is near.
+            A dictionary of "retrieved", bool (batch,), whether an answer is retrieved; "answers", strings (batch,), ""
+            for answers to generate; and "similarities" of the nearest questions, float32 (batch,), 0 if there is none.
         """
         with tf.device(CPU):
             texts = self._text.normalize(questions)
@@ -61,13 +61,13 @@ class GraphRetrieval(tf.Module):
             }
 
     def _nearest(self, ngrams):
-        """The nearest known question to one.
+        """Finds the nearest known question.
 
         Args:
-            ngrams: The columns of its n-grams, int32 (ngrams,).
+            ngrams: Columns of the n-grams of the question, int32 (ngrams,).
 
         Returns:
-            Its number, `NONE` if no question has an n-gram in common; and its similarity.
+            A tuple of the number of the nearest question, `NONE` if none has an n-gram in common, and its similarity.
         """
         ngrams, _, counts = tf.unique_with_counts(ngrams)
         rows = self._rows.lookup(tf.cast(ngrams, tf.int64))
@@ -75,15 +75,15 @@ class GraphRetrieval(tf.Module):
         starts, ends = tf.gather(self._starts, rows), tf.gather(self._starts, rows + 1)
         places = tf.ragged.range(starts, ends).values
         products = tf.repeat(weights, ends - starts) * tf.gather(self._weights, places)
-        known = self._embedded.shape[0]
-        cosines = tf.math.unsorted_segment_sum(products, tf.gather(self._questions, places), known)
-        candidates = tf.sort(tf.math.top_k(cosines, min(CANDIDATES, known)).indices)  # Of equals the first is found.
+        num_known = self._embedded.shape[0]
+        cosines = tf.math.unsorted_segment_sum(products, tf.gather(self._questions, places), num_known)
+        candidates = tf.sort(tf.math.top_k(cosines, min(CANDIDATES, num_known)).indices)  # Of equal ones, first wins.
         similarities = lexical = tf.gather(cosines, candidates)
         if self._embedded.shape[1]:
             vectors = tf.cast(tf.gather(self._vectors, rows), tf.float32)
             embedding = rounded(at_length_one(tf.linalg.matvec(vectors, weights, transpose_a=True)))
-            known = tf.cast(tf.gather(self._embedded, candidates), tf.float32)
-            similarities = (lexical + tf.linalg.matvec(known, embedding)) / 2
+            embedded = tf.cast(tf.gather(self._embedded, candidates), tf.float32)
+            similarities = (lexical + tf.linalg.matvec(embedded, embedding)) / 2
         similarities = tf.where(lexical > 0, similarities, -1.0)
         best = tf.argmax(similarities)
         number = tf.where(lexical[best] > 0, candidates[best], NONE)
@@ -91,15 +91,15 @@ class GraphRetrieval(tf.Module):
 
 
 def at_length_one(vectors):
-    """Vectors, float32 (…, size), at length 1; zeros stay."""
+    """Normalizes vectors, float32 (…, size), to unit length. Zero vectors stay zero."""
     return vectors / tf.maximum(tf.norm(vectors, axis=-1, keepdims=True), 1e-12)
 
 
 def rounded(vectors):
-    """Vectors as precise as those that are kept of known questions."""
+    """Rounds vectors to the precision of the stored embeddings."""
     return tf.cast(tf.cast(vectors, tf.float16), tf.float32)
 
 
 def variable(values):
-    """An array that is saved beside the graph, not in it."""
+    """Creates a variable, which is saved next to the graph and not as a constant in it."""
     return tf.Variable(values, trainable=False)

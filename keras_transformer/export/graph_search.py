@@ -1,4 +1,4 @@
-"""The search for answers, as TensorFlow operations that any process can run, in several threads too."""
+"""The search for answers as TensorFlow operations, which any process can run, also from several threads."""
 
 import functools
 
@@ -8,18 +8,18 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.generate import WIDTHS, make_beam_program, make_program
 from keras_transformer.models.incremental import IncrementalTransformer
 
-BATCH = 64  # Answers that are made side by side.
+BATCH = 64  # Maximum number of answers or beams per batch.
 LOCK = "keras_transformer/search"
 
 
 class GraphSearch(tf.Module):
-    """A search for answers in a graph, compiled at most once for each of few shapes.
+    """A search for answers in a graph, compiled at most once for each of a few shapes.
 
     Args:
         model: A `transformer()`.
         weights: Its `GraphWeights`.
         config: The `GenerationConfig`.
-        xla: Whether it is compiled.
+        xla: Whether to compile it with XLA.
     """
 
     def __init__(self, model, weights, config, xla):
@@ -27,18 +27,18 @@ class GraphSearch(tf.Module):
         self.weights, self.config = weights, config
         self.shape = config.num_return, config.max_length
         beams = isinstance(config.strategy, Beam)
-        beside = config.strategy.num_beams if beams else config.num_return
-        self.sizes = [size for size in (1, 2, 4, 8, 16, 32, BATCH) if size == 1 or size * beside <= BATCH]
+        copies = config.strategy.num_beams if beams else config.num_return
+        self.sizes = [size for size in (1, 2, 4, 8, 16, 32, BATCH) if size == 1 or size * copies <= BATCH]
         make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
         (program,) = make(IncrementalTransformer(model), config)
         self.program = weights.bound(model, program)
         self.find = functools.partial(by_rows, tf.function(find, jit_compile=True, autograph=False)) if xla else find
 
     def __call__(self, ids):
-        """The answers to questions.
+        """Generates answers.
 
         Args:
-            ids: int32 (batch, length); a row of zeros stays without an answer.
+            ids: Token ids of questions, int32 (batch, length). Rows of zeros get no answer.
 
         Returns:
             Ids (batch, num_return, max_length) and scores (batch, num_return).
@@ -54,40 +54,40 @@ class GraphSearch(tf.Module):
         return tf.reshape(ids, (-1, *self.shape))[:count], tf.reshape(scores, (-1, self.shape[0]))[:count]
 
     def apart(self, ids):
-        """The search in which each answer goes its own way."""
+        """Runs greedy decoding or sampling, where answers are independent."""
         count, (num_return, max_length) = tf.shape(ids)[0], self.shape
-        drawn = tf.constant(self.config.strategy.draw(1, num_return, max_length))
-        ids, scores = self.program(tf.repeat(ids, num_return, axis=0), tf.tile(drawn, (count, 1)))
+        uniforms = tf.constant(self.config.strategy.draw(1, num_return, max_length))
+        ids, scores = self.program(tf.repeat(ids, num_return, axis=0), tf.tile(uniforms, (count, 1)))
         return tf.reshape(ids, (-1, *self.shape)), tf.reshape(scores, (-1, num_return))
 
     def by_beams(self, ids):
-        """The beam search."""
+        """Runs beam search."""
         pool = self.program(ids)
         return tuple(pool[name][:, : self.shape[0]] for name in ("ids", "scores"))
 
 
 def least_of(sizes, count):
-    """The least of ascending sizes that holds so many; the greatest if none does."""
+    """Returns the smallest of ascending sizes that is at least `count`, or the largest size."""
     return tf.reduce_min(tf.where(tf.constant(sizes) >= count, sizes, sizes[-1]))
 
 
 def width_of(length):
-    """The `bucket_length` of a tensor."""
+    """Computes `bucket_length` for a tensor."""
     return tf.where(length <= WIDTHS[-1], least_of(WIDTHS, length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 
 def by_rows(find, ids):
-    """What a compiled function finds for ids (rows, length)."""
-    alone = tf.equal(tf.shape(ids)[0], 1)  # A single row has a faster program: `layers.dense` says why.
+    """Calls a compiled function with ids (rows, length)."""
+    alone = tf.equal(tf.shape(ids)[0], 1)  # A single row has a faster program, see `layers.dense`.
     return one_at_a_time(lambda: tf.cond(alone, lambda: find(tf.ensure_shape(ids, (1, None))), lambda: find(ids)))
 
 
 def one_at_a_time(function):
-    """What the function returns, while no other thread of the process is in this place: `fusion.in_turn` says why."""
+    """Calls the function under a process-wide lock. See `backend.xla.serialize_calls` for the reason."""
     lock = tf.raw_ops.MutexLock(mutex=tf.raw_ops.MutexV2(shared_name=LOCK))
     with tf.control_dependencies([lock]):
-        found = function()
-    with tf.control_dependencies(tf.nest.flatten(found)):
+        outputs = function()
+    with tf.control_dependencies(tf.nest.flatten(outputs)):
         released = tf.raw_ops.ConsumeMutexLock(mutex_lock=lock)
     with tf.control_dependencies([released]):
-        return tf.nest.map_structure(tf.identity, found)
+        return tf.nest.map_structure(tf.identity, outputs)

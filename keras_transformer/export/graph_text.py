@@ -1,4 +1,4 @@
-"""Text around a search, as TensorFlow operations: questions to token ids, and token ids to answers."""
+"""Preprocessing and postprocessing as TensorFlow operations: questions to token ids, and token ids to answers."""
 
 import tensorflow as tf
 
@@ -6,14 +6,14 @@ from keras_transformer.text.in_graph import InGraphTokenizer, re2
 from keras_transformer.text.normalize import SPACES
 from keras_transformer.text.turns import BETWEEN
 
-NOT_UTF8 = 0xFFFD  # What stands for bytes that are no UTF-8.
+NOT_UTF8 = 0xFFFD  # Replaces invalid UTF-8 bytes.
 
 
 class GraphText(tf.Module):
-    """What a `Chatbot` does before and after its search, inside a graph.
+    """The text processing of a `Chatbot` inside a graph.
 
     Args:
-        run: The `Run`, for its tokenizers, its longest question and its turns.
+        run: The `Run`, for its tokenizers, maximum question length and turns.
         tokenizer_class: `CoreTokenizer` or `InGraphTokenizer`.
     """
 
@@ -27,7 +27,7 @@ class GraphText(tf.Module):
         self.target = self.source if shared else tokenizer_class(run.target_tokenizer)
 
     def encode(self, questions):
-        """Token ids of questions, strings (batch,): int32 (batch, length), a row of zeros for a blank one."""
+        """Tokenizes questions, strings (batch,): int32 (batch, length), with a row of zeros for a blank question."""
         questions = whole(questions)
         blank = tf.strings.regex_full_match(questions, f"({re2(SPACES)})?")
         pieces = self.source.encode(questions) if self.turns == 1 else self.encode_turns(questions)
@@ -38,17 +38,17 @@ class GraphText(tf.Module):
         return tf.where(blank[:, None], 0, ids.to_tensor())
 
     def normalize(self, questions):
-        """Questions, strings (batch,), as they are compared with others."""
+        """Normalizes questions, strings (batch,), for comparison."""
         return self.source.normalize(whole(questions))
 
     def encode_turns(self, questions):
-        """The pieces of the last turns of questions, as many as fit, with separators between: RaggedTensor."""
+        """Tokenizes the last turns of questions, as many as fit, joined by separators: RaggedTensor."""
         turns = tf.strings.split(questions, BETWEEN)
         turns = tf.ragged.boolean_mask(turns, ~tf.strings.regex_full_match(turns, f"({re2(SPACES)})?"))
         turns = turns[:, -self.turns :]
         pieces = self.source.encode(turns.flat_values)
         joined = tf.concat([tf.fill((pieces.nrows(), 1), self.separator_id), pieces], axis=1)
-        # Places that a turn and all after it take, each with a separator, which for the first is that of the start.
+        # Length of a turn and all later ones, each with a separator. That of the first stands for the start token.
         lengths = turns.with_flat_values(joined.row_lengths())
         sums = tf.cumsum(lengths.to_tensor(), axis=1, reverse=True)
         sums = tf.RaggedTensor.from_tensor(sums, lengths=lengths.row_lengths())
@@ -57,10 +57,10 @@ class GraphText(tf.Module):
         return kept.merge_dims(1, 2)[:, 1:]
 
     def decode(self, ids):
-        """Strings (batch,) of the ids of answers, int32 (batch, length)."""
+        """Decodes the ids of answers, int32 (batch, length), into strings (batch,)."""
         return self.target.decode(ids)
 
 
 def whole(questions):
-    """Strings (batch,) with `NOT_UTF8` in the place of bytes that are none."""
+    """Replaces invalid UTF-8 bytes in strings (batch,) with `NOT_UTF8`."""
     return tf.strings.unicode_transcode(questions, "UTF-8", "UTF-8", replacement_char=NOT_UTF8)

@@ -1,4 +1,4 @@
-"""The weights of a model in a graph, whole or in eight bits."""
+"""Model weights in a graph, as float32 or int8."""
 
 import keras
 import tensorflow as tf
@@ -7,9 +7,9 @@ from keras_transformer.runs.quantization import SCALE, quantized
 
 
 class GraphWeights(tf.Module):
-    """The weights that the functions of a SavedModel share.
+    """The weights shared by the functions of a SavedModel.
 
-    The variables are TensorFlow's own, and not the model's, in which `saved_model_cli` would not find them.
+    They are new TensorFlow variables, because `saved_model_cli` would not find the variables of the Keras model.
 
     Args:
         model: A `transformer()`.
@@ -23,7 +23,7 @@ class GraphWeights(tf.Module):
         self.tensors = {path: tf.Variable(value, trainable=False) for path, value in tensors.items()}
 
     def bound(self, model, function):
-        """The function, for which the model's weights are these."""
+        """Returns the function with the model's weights replaced by these."""
 
         def run(*arguments):
             values = [(weight, self.value_of(weight.path)) for weight in model.weights]
@@ -33,7 +33,7 @@ class GraphWeights(tf.Module):
         return run
 
     def value_of(self, path):
-        """A weight in float32."""
+        """Returns a weight as float32."""
         value = tf.convert_to_tensor(self.tensors[path])
         if path + SCALE not in self.tensors:
             return value

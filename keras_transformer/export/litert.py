@@ -1,8 +1,7 @@
-"""A run for LiteRT (once TensorFlow Lite), which runs on phones and small computers: ids in, an answer's ids out.
+"""Export to LiteRT (formerly TensorFlow Lite) for mobile and edge devices: maps question ids to answer ids.
 
-The whole search is in the model, the loop over the tokens too. What is left to the program around it is text: the files
-beside the model hold the tokenizers, and the datastore where the run retrieves, and `answer.py` shows what to do with
-them.
+The model contains the whole search, including the decoding loop. The program around it only handles text: the folder
+also holds the tokenizers, the datastore if the run retrieves answers, and `answer.py`, which shows how to use them.
 """
 
 import dataclasses
@@ -22,37 +21,37 @@ from keras_transformer.errors import InputError
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.incremental import IncrementalTransformer
 
-BESIDE = Path(__file__).with_name("litert_files")  # What is the same in every folder.
+BESIDE = Path(__file__).with_name("litert_files")  # Files that every folder contains.
 MODEL = "model.tflite"
 QUANTIZATIONS = ("float32", "int8")
 
 
 def write(run, model, folder, quantization="float32", fallback=None):
-    """Writes the model, its tokenizers, and a program that needs nothing but these and LiteRT.
+    """Writes the model, its tokenizers, and a program that only needs these files and LiteRT.
 
-    The model answers one question greedily. In: "ids", int32 (1, max_length), as `Chatbot.ids_of` gives them, then 0.
-    Out: "ids", int32 (1, max_length - 1), the answer's tokens with its end, then 0, and "scores", float32 (1,), their
-    summed log-probability.
+    The model answers one question with greedy decoding. Input: "ids", int32 (1, max_length), as `Chatbot.ids_of`
+    returns them, padded with 0. Outputs: "ids", int32 (1, max_length - 1), the answer's tokens including the end token,
+    padded with 0, and "scores", float32 (1,), their summed log-probability.
 
-    The program answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or
-    was taught something, the datastore is part of the folder, with the corrections made so far.
+    The program uses the run's answering mode. With a fallback, it always generates. If the run retrieves answers or has
+    corrections, the folder includes the datastore with the corrections made so far.
 
     Args:
         run: The `Run`.
         model: Its model.
         folder: An empty folder, a `pathlib.Path`.
-        quantization: "float32" for weights as they were trained, or "int8" for rounded ones: a smaller file, and some
-            other answers.
-        fallback: The `Fallback`, which the program says instead of answers that are too unlikely; None to give all.
+        quantization: "float32" for the weights as trained, or "int8" for rounded weights: the file is smaller, and some
+            answers may differ.
+        fallback: The `Fallback`, which replaces low-confidence answers, or None.
 
     Raises:
-        InputError: If there is no such quantization, a tokenizer is no SentencePiece model, or Keras does not run on
-            TensorFlow.
+        InputError: If the quantization is not supported, a tokenizer is not a SentencePiece model, or the Keras backend
+            is not TensorFlow.
     """
     if quantization not in QUANTIZATIONS:
         raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
     if keras.backend.backend() != "tensorflow":
-        raise InputError("the export to LiteRT is made by TensorFlow: set KERAS_BACKEND=tensorflow")
+        raise InputError("the export to LiteRT needs the TensorFlow backend: set KERAS_BACKEND=tensorflow")
     write_beside(run, folder, BESIDE, "LiteRT", fallback)
     if fallback is None:
         write_retrieval(Chatbot.of_run(run, model), folder)
@@ -60,23 +59,23 @@ def write(run, model, folder, quantization="float32", fallback=None):
 
 
 def load(folder, apply_fallback=True):
-    """A function from questions to pairs of an answer and its score, as the folder's own program gives them.
+    """Loads the folder as a function from questions to pairs of an answer and its score.
 
-    That program is not run, but the package's copy of it: a folder may come from anywhere. The score of a retrieved
-    answer is None. With `apply_fallback` unset, the answers are those that it would give without a fallback.
+    It runs the package's copy of answer.py, not the one in the folder, which could be from an untrusted source. The
+    score of a retrieved answer is None. With `apply_fallback=False`, the answers are those without the fallback.
     """
-    answerer = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"]
+    answerer_class = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"]
     with warnings.catch_warnings():
-        # TensorFlow's interpreter says so, which takes the place of LiteRT's own where that is not installed.
+        # Raised by TensorFlow's interpreter, which is used if LiteRT is not installed.
         warnings.filterwarnings("ignore", r"\s*Warning: tf.lite.Interpreter is deprecated")
-        made = answerer(Path(folder), RETRIEVER)
-    return made.answers if apply_fallback else made.candidates
+        answerer = answerer_class(Path(folder), RETRIEVER)
+    return answerer.answers if apply_fallback else answerer.candidates
 
 
 def converted(run, model, quantization):
-    """The model as the bytes of a LiteRT file."""
+    """Converts the model to the bytes of a LiteRT file."""
     holder = tf.Module()
-    holder.weights = [variable.value for variable in model.weights]  # Found here, they become constants.
+    holder.weights = [variable.value for variable in model.weights]  # Tracked here, they become constants.
     ids = tf.TensorSpec((1, run.config.max_length), tf.int32, "ids")
     search = tf.function(greedy_search(run, model), [ids], autograph=False)
     with tempfile.TemporaryDirectory() as folder:
@@ -88,26 +87,26 @@ def converted(run, model, quantization):
 
 
 def greedy_search(run, model):
-    """The function from a question's ids (1, length) to the "ids" and "scores" of its answer."""
+    """Creates the function that maps a question's ids (1, length) to the "ids" and "scores" of its answer."""
     tokens = run.target_tokenizer
     config = GenerationConfig(tokens.start_id, tokens.end_id, run.config.max_length - 1)
     (program,) = make_program(incremental(model, run.config.tie_embeddings), config)
 
     def search(ids):
-        found, scores = program(ids, tf.constant(config.strategy.draw(1, 1, config.max_length)))
-        return {"ids": found, "scores": scores}
+        answer_ids, scores = program(ids, tf.constant(config.strategy.draw(1, 1, config.max_length)))
+        return {"ids": answer_ids, "scores": scores}
 
     return search
 
 
 def incremental(model, tied):
-    """The model a token at a time; where embedding and projection share a table, so that the file holds it once.
+    """Creates the `IncrementalTransformer`. A table shared by embedding and projection is stored only once.
 
-    The product by which `times_transposed` serves XLA would be stored as a second, transposed table. LiteRT's own
-    reads the rows of the first.
+    The product in `times_transposed`, which is optimized for XLA, would be stored as a second, transposed table. The
+    matrix product of LiteRT reads the rows of the first one.
     """
-    made = IncrementalTransformer(model)
+    stepwise = IncrementalTransformer(model)
     if tied:
-        table = made.parts.embed_target.table
-        made.parts = dataclasses.replace(made.parts, project=lambda x: ops.matmul(x, ops.transpose(table)))
-    return made
+        table = stepwise.parts.embed_target.table
+        stepwise.parts = dataclasses.replace(stepwise.parts, project=lambda x: ops.matmul(x, ops.transpose(table)))
+    return stepwise

@@ -1,4 +1,4 @@
-"""An exported folder, asked as a chatbot is."""
+"""Loads exported folders with the interface of a chatbot."""
 
 import pathlib
 
@@ -9,17 +9,19 @@ from keras_transformer.export.registry import module_of
 
 
 class Exported:
-    """What a server needs of a chatbot, from an exported folder; it answers in the one way that it was exported for.
+    """An exported folder with the part of the `Chatbot` interface that a server needs.
+
+    The decoding settings are those of the export and cannot be changed.
 
     Args:
-        folder: What `export` wrote.
+        folder: A folder that `export` wrote.
 
     Attributes:
-        max_length: Tokens of an answer at most.
-        way: How it answers: "generate", "retrieve" or "hybrid".
+        max_length: Maximum number of tokens of an answer.
+        way: Answering mode: "generate", "retrieve" or "hybrid".
 
     Raises:
-        InputError: If the folder is damaged, or a package that reads it is missing.
+        InputError: If the folder is damaged, or a required package is missing.
     """
 
     def __init__(self, folder):
@@ -29,15 +31,15 @@ class Exported:
         self.answers = module_of(about["kind"]).load(pathlib.Path(folder))
 
     def n_best(self, questions, num_return=1, strategy=None):
-        """A list for each question, of one pair: its answer, and its log-probability in nats, None if retrieved."""
-        return [[found] for found in self.answers(questions)]
+        """Returns a list per question with one pair: the answer and its log-probability in nats, None if retrieved."""
+        return [[answer] for answer in self.answers(questions)]
 
     def replies(self, questions):
-        """The answers to many questions, in their order."""
+        """Returns the answers to a list of questions, in the same order."""
         return [answer for answer, _ in self.answers(questions)]
 
     def stream(self, question, strategy=None):
-        """The answer to a question, in one piece; none to a blank one."""
+        """Yields the whole answer to a question at once, or nothing for a blank question."""
         yield from (answer for answer, _ in self.answers([question]) if answer)
 
 
@@ -48,10 +50,10 @@ def open_bot(path):
         path: The folder.
 
     Returns:
-        A `Chatbot` for a run folder, exported or not; an `Exported` for an export of another format.
+        A `Chatbot` for a run folder, exported or not. An `Exported` for any other export format.
 
     Raises:
-        InputError: If the folder cannot be read, or a package that reads it is missing.
+        InputError: If the folder cannot be read, or a required package is missing.
     """
     path = pathlib.Path(path)
     if (path / ABOUT).is_file() and read_about(path)["kind"] != "run":

@@ -1,4 +1,4 @@
-"""The folder of an export: there whole or not at all, and sure of itself."""
+"""The folder of an export: written atomically, verified against the run, and described by `export.json`."""
 
 import contextlib
 import datetime
@@ -20,39 +20,39 @@ from keras_transformer.runs.run import WEIGHTS
 from keras_transformer.runs.tensor_file import load_tensors
 
 ABOUT = "export.json"
-FORMAT = 1  # Of export.json; raised when an older reader could no longer make sense of it.
+FORMAT = 1  # Format version of export.json. Incremented when older readers could no longer read it.
 QUESTIONS = (
     "안녕하세요", "오늘 날씨 어때?", "ㅋㅋㅋ 뭐 해요", "Hello, who are you?", "thank  you!", "3 + 4 = ?", "", "🙂 é 漢",
 )  # fmt: skip
-"""What every export is asked before it is believed, besides what `questions_of` makes up."""
+"""Questions for the verification of every export. `questions_of` adds random ones."""
 
-MADE_UP, PIECES = 8, 6
-LEAST_EQUAL = 0.5  # Of the answers, where rounded weights may change some.
-SCORES_DIFFER = 1e-2  # At most, relatively or in nats. Programs on a CPU differ by a tenth of it; GPUs round products.
+MADE_UP, PIECES = 8, 6  # Number of random questions, and of pieces in each.
+LEAST_EQUAL = 0.5  # Minimum share of equal answers if the weights are rounded.
+SCORES_DIFFER = 1e-2  # Tolerance, relative or in nats. CPU programs differ by a tenth of it, and GPUs round products.
 
 
 @contextlib.contextmanager
 def new_folder(path):
-    """A folder to write to, which is moved to its place when the block ends, and removed if that raises an error.
+    """Context manager for a temporary folder that is moved to `path` at the end, or removed after an error.
 
     Args:
-        path: Where it shall be: nothing yet, or an empty folder.
+        path: Target path. It must not exist, or be an empty folder.
 
     Yields:
-        The folder beside that place.
+        The temporary folder, next to the target.
 
     Raises:
-        InputError: If the place is taken, or cannot be written.
-        DiskFull: If there is no room.
+        InputError: If the target already exists, or cannot be written.
+        DiskFull: If the disk is full.
     """
     path = pathlib.Path(path)
     if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-        raise InputError(f"{path}: is there already; name a new or empty folder for the export")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        raise InputError(f"{path}: already exists; use a new or empty folder for the export")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.mkdir(parents=True)
-        yield beside
-        os.replace(beside, path)
+        temporary.mkdir(parents=True)
+        yield temporary
+        os.replace(temporary, path)
     except OSError as error:
         if isinstance(error, DiskFull) or error.errno is None:
             raise
@@ -61,51 +61,49 @@ def new_folder(path):
             raise DiskFull(error.errno, what) from error
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def questions_of(tokenizer):
-    """Questions to compare answers by: a few that people ask, and pieces of the run's own vocabulary at random."""
-    random = np.random.default_rng(0)
-    made_up = tokenizer.decode(random.integers(0, tokenizer.vocab_size, (MADE_UP, PIECES)).tolist())
+    """Returns the questions for the verification: `QUESTIONS`, and random pieces of the run's vocabulary."""
+    generator = np.random.default_rng(0)
+    made_up = tokenizer.decode(generator.integers(0, tokenizer.vocab_size, (MADE_UP, PIECES)).tolist())
     return [*QUESTIONS, *made_up]
 
 
-def verified(found, expected, exact):
+def verified(answers, expected, exact):
     """Compares the answers of an export with those of its run.
 
     Args:
-        found: Answers, a list of pairs of text and score.
+        answers: Answers of the export, a list of pairs of text and score.
         expected: The run's answers to the same questions.
-        exact: Whether every answer must be equal and have the run's score; otherwise `LEAST_EQUAL` of them be equal.
+        exact: Whether every answer and its score must match. Otherwise a share of `LEAST_EQUAL` must match, by text.
 
     Returns:
-        What `export.json` says of it, a dictionary.
+        The result for `export.json`, a dictionary.
 
     Raises:
-        InputError: If too few are equal.
+        InputError: If too few answers match.
     """
-    equal = sum(is_same(*pair, exact) for pair in zip(found, expected, strict=True))
+    equal = sum(is_same(*pair, exact) for pair in zip(answers, expected, strict=True))
     if equal < (len(expected) if exact else LEAST_EQUAL * len(expected)):
         compared = "answers, with their scores," if exact else "answers"
-        raise InputError(
-            f"the export is not kept: only {equal} of {len(expected)} {compared} through it were the run's own"
-        )
+        raise InputError(f"the export was discarded: only {equal} of {len(expected)} {compared} match those of the run")
     return {"questions": len(expected), "equal": equal}
 
 
-def is_same(found, expected, exact):
-    """Whether two answers are equal; with `exact`, their scores as well."""
-    (answer, score), (own, own_score) = found, expected
-    if None in (score, own_score):  # A retrieved answer has none.
-        alike = score is own_score
+def is_same(exported, expected, exact):
+    """Returns whether two answers are equal. With `exact`, their scores must match as well."""
+    (answer, score), (expected_answer, expected_score) = exported, expected
+    if None in (score, expected_score):  # Retrieved answers have no score.
+        same_score = score is expected_score
     else:
-        alike = math.isclose(score, own_score, rel_tol=SCORES_DIFFER, abs_tol=SCORES_DIFFER)
-    return answer == own and (alike or not exact)
+        same_score = math.isclose(score, expected_score, rel_tol=SCORES_DIFFER, abs_tol=SCORES_DIFFER)
+    return answer == expected_answer and (same_score or not exact)
 
 
 def about_export(run, folder, kind, options, checked):
-    """What `export.json` says: what the folder is, where it comes from, and its files."""
+    """Returns the content of `export.json`: format, origin and files of the folder."""
     training = load_tensors(run.path / WEIGHTS, run.id)[1]
     corpus = {name: run.corpus.get(name) for name in ("name", "fingerprint", "pairs", "licence")}
     versions = {name: importlib.metadata.version(name) for name in ("keras", "tensorflow")}
@@ -124,13 +122,13 @@ def about_export(run, folder, kind, options, checked):
 
 
 def about_file(path):
-    """Size and checksum of a file."""
+    """Returns the size and the checksum of a file."""
     data = path.read_bytes()
     return {"bytes": len(data), "sha256": sha256(data)}
 
 
 def files_of(folder):
-    """All files below a folder in the order of their names, but `export.json` and what may change: corrections."""
+    """Returns all files below a folder, sorted, except `export.json` and the corrections, which may change."""
     others = {folder / ABOUT, folder / CORRECTIONS}
     return sorted(path for path in folder.rglob("*") if path.is_file() and path not in others)
 
@@ -141,7 +139,7 @@ def write_about(folder, about):
 
 
 def read_about(folder):
-    """What `export.json` says; raises `InputError` if it is damaged, or a file is not the one that was written."""
+    """Reads `export.json`. Raises `InputError` if it is damaged, or a file is missing or has changed."""
     folder = pathlib.Path(folder)
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
@@ -149,7 +147,7 @@ def read_about(folder):
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{folder / ABOUT}: damaged: {error}") from error
     if version != FORMAT:
-        raise InputError(f"{folder / ABOUT}: of format {version}; this version reads format {FORMAT}")
+        raise InputError(f"{folder / ABOUT}: has format {version}, but this version reads format {FORMAT}")
     for name, file in files:
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: missing; export the run again")

@@ -1,11 +1,11 @@
-"""A run for ONNX Runtime, which is there for most machines and languages: an encoder, and a decoder a token at a time.
+"""Export to ONNX: an encoder and an incremental decoder for ONNX Runtime, which supports most platforms and languages.
 
-    encoder.onnx       from questions to all that the decoder needs of them, its empty cache too
-    decoder.onnx       from a token of each answer to the logits of the next, with the cache going in and out
+    encoder.onnx       maps questions to the inputs of the decoder, including its empty cache
+    decoder.onnx       maps one token of each answer and the cache to the next logits and the new cache
     tokenizer.model, target_tokenizer.model, settings.json, answer.py, README.md
-    retrieval.py, retrieval.npz, exchanges.jsonl   where the run retrieves
+    retrieval.py, retrieval.npz, exchanges.jsonl   if the run retrieves answers
 
-The loop over the tokens is the program's, so that it may choose them as it likes; `answer.py` takes the likeliest.
+The decoding loop runs outside the models, so any strategy can be used. `answer.py` implements greedy decoding.
 """
 
 import importlib
@@ -23,35 +23,35 @@ from keras_transformer.models.incremental import IncrementalTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
-BESIDE = Path(__file__).with_name("onnx_files")  # What is the same in every folder.
-NEXT = "next."  # Starts the name of a tensor that takes the place of another in the next step.
-ROWS = 2  # The axis of a cache (batch, heads, rows, depth) along which it is written.
+BESIDE = Path(__file__).with_name("onnx_files")  # Files that every folder contains.
+NEXT = "next."  # Name prefix of an output that replaces the input of the same name at the next step.
+ROWS = 2  # Axis of the cache (batch, heads, rows, depth) along which new rows are written.
 
 
 def write(run, model, folder, quantization="float32", fallback=None):
-    """Writes the two models, the tokenizers, and a program that needs nothing but these and ONNX Runtime.
+    """Writes the two models, the tokenizers, and a program that only needs these files and ONNX Runtime.
 
-    It answers in the run's own way, unless there is a fallback: then it generates. Where the run retrieves, or was
-    taught something, the datastore is part of the folder, with the corrections made so far.
+    The program uses the run's answering mode. With a fallback, it always generates. If the run retrieves answers or has
+    corrections, the folder includes the datastore with the corrections made so far.
 
     Args:
         run: The `Run`.
         model: Its model.
         folder: An empty folder, a `pathlib.Path`.
-        quantization: "float32" for weights as they were trained, or "int8" for rounded ones: smaller files, and some
-            other answers.
-        fallback: The `Fallback`, which the program says instead of answers that are too unlikely; None to give all.
+        quantization: "float32" for the weights as trained, or "int8" for rounded weights: the files are smaller, and
+            some answers may differ.
+        fallback: The `Fallback`, which replaces low-confidence answers, or None.
 
     Raises:
-        InputError: If there is no such quantization, a tokenizer is no SentencePiece model, a package is missing, or
-            Keras does not run on TensorFlow.
+        InputError: If the quantization is not supported, a tokenizer is not a SentencePiece model, a package is
+            missing, or the Keras backend is not TensorFlow.
     """
     if quantization not in QUANTIZATIONS:
         raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
     if keras.backend.backend() != "tensorflow":
-        raise InputError("the export to ONNX is made by TensorFlow: set KERAS_BACKEND=tensorflow")
+        raise InputError("the export to ONNX needs the TensorFlow backend: set KERAS_BACKEND=tensorflow")
     for package in ("tf2onnx", "onnxruntime"):
-        imported(package)  # Before the work is done.
+        imported(package)  # Fails early if it is missing.
     write_beside(run, folder, BESIDE, "ONNX", fallback)
     if fallback is None:
         write_retrieval(Chatbot.of_run(run, model), folder)
@@ -62,27 +62,27 @@ def write(run, model, folder, quantization="float32", fallback=None):
 
 
 def load(folder, apply_fallback=True):
-    """A function from questions to pairs of an answer and its score, as the folder's own program gives them.
+    """Loads the folder as a function from questions to pairs of an answer and its score.
 
-    That program is not run, but the package's copy of it: a folder may come from anywhere. The score of a retrieved
-    answer is None. With `apply_fallback` unset, the answers are those that it would give without a fallback.
+    It runs the package's copy of answer.py, not the one in the folder, which could be from an untrusted source. The
+    score of a retrieved answer is None. With `apply_fallback=False`, the answers are those without the fallback.
     """
     imported("onnxruntime")
-    made = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"](folder, RETRIEVER)
-    return made.answers if apply_fallback else made.candidates
+    answerer = runpy.run_path(str(BESIDE / PROGRAM))["Answerer"](folder, RETRIEVER)
+    return answerer.answers if apply_fallback else answerer.candidates
 
 
 def imported(name):
-    """A package of the extra; raises `InputError` if it is missing."""
+    """Imports a package of the `onnx` extra. Raises `InputError` if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        what = f"this format needs the package {error.name}"
-        raise InputError(f"{what}: pip install 'keras-transformer[onnx]'") from error
+        problem = f"this format needs the package {error.name}"
+        raise InputError(f"{problem}: pip install 'keras-transformer[onnx]'") from error
 
 
 def functions(incremental, config):
-    """What becomes the two models: TensorFlow functions for any number of questions, of any length.
+    """Creates the TensorFlow functions of the two models, for any batch size and question length.
 
     Args:
         incremental: The `IncrementalTransformer`.
@@ -105,24 +105,25 @@ def functions(incremental, config):
 
 
 def named(cache):
-    """The tensors of a cache by their paths, such as "layers.0.self_attention.key"."""
+    """Returns the tensors of a cache by their paths, such as "layers.0.self_attention.key"."""
     return {".".join(map(str, path)): x for path, x in keras.tree.flatten_with_path(cache)}
 
 
 def nested(tensors, num_layers):
-    """The cache whose tensors have these names."""
+    """Returns the cache from tensors by their paths, the inverse of `named`."""
 
-    def part(name):
+    def attention_cache(name):
         return {kind: tensors[f"{name}.{kind}"] for kind in ("key", "value")}
 
     layers = [
-        {name: part(f"layers.{i}.{name}") for name in ("self_attention", "cross_attention")} for i in range(num_layers)
+        {name: attention_cache(f"layers.{i}.{name}") for name in ("self_attention", "cross_attention")}
+        for i in range(num_layers)
     ]
     return {"padding_mask": tensors["padding_mask"], "layers": layers}
 
 
 def converted(function):
-    """A TensorFlow function as the bytes of an ONNX file."""
+    """Converts a TensorFlow function to the bytes of an ONNX file."""
     handlers = {"XlaDynamicUpdateSlice": (write_row, [])}
     convert = imported("tf2onnx").convert.from_function
     model, _ = convert(function, function.input_signature, custom_op_handlers=handlers)
@@ -130,15 +131,15 @@ def converted(function):
 
 
 def write_row(graph, node, name, arguments):
-    """Puts operations of ONNX in the place of the one by which TensorFlow writes a row into a cache.
+    """Replaces the TensorFlow operation that writes a row into a cache with ONNX operations.
 
-    What comes out is the cache before that row, the row, and the cache behind it.
+    The result is the concatenation of the cache before the row, the row, and the cache after it.
 
     Args:
-        graph: tf2onnx's.
-        node: The operation: of a cache, a row, and the four indices of its place.
-        name: Its name.
-        arguments: None; tf2onnx hands them over.
+        graph: The tf2onnx graph.
+        node: The operation. Its inputs are a cache, a row, and the four start indices of the row.
+        name: Name of the operation.
+        arguments: Unused. tf2onnx passes it.
     """
     from tf2onnx.utils import make_name
 
@@ -153,16 +154,16 @@ def write_row(graph, node, name, arguments):
     place = cut(indices, constant(ROWS), constant(ROWS + 1), 0)
     following = graph.make_node("Add", [place, constant(1)]).output[0]
     before = cut(cache, constant(0), place, ROWS)
-    behind = cut(cache, following, constant(graph.get_shape(cache)[ROWS]), ROWS)
+    after = cut(cache, following, constant(graph.get_shape(cache)[ROWS]), ROWS)
     graph.remove_node(name)
     graph.make_node(
-        "Concat", [before, row, behind], {"axis": ROWS}, name=name, outputs=node.output, shapes=shapes, dtypes=dtypes
+        "Concat", [before, row, after], {"axis": ROWS}, name=name, outputs=node.output, shapes=shapes, dtypes=dtypes
     )
 
 
 def round_matrices(path):
-    """Rounds the matrices of an ONNX file, each column by a scale of its own."""
+    """Quantizes the matrices of an ONNX file to 8 bits, with one scale per column."""
     rounding = imported("onnxruntime.quantization")
-    rounding.quant_pre_process(path, path, skip_symbolic_shape=True)  # For that it would need one more package.
-    # To 7 bits, as sums of products of 8 are more than some processors' instructions can hold.
+    rounding.quant_pre_process(path, path, skip_symbolic_shape=True)  # Needs another package.
+    # Reduced to a range of 7 bits, because sums of 8-bit products overflow in the instructions of some processors.
     rounding.quantize_dynamic(path, path, per_channel=True, reduce_range=True)

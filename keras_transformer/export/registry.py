@@ -1,4 +1,4 @@
-"""Exports by the name of their format."""
+"""Exports a run to a format by name and verifies the result."""
 
 import importlib
 
@@ -13,27 +13,27 @@ from keras_transformer.export.manifest import about_export, new_folder, question
 from keras_transformer.export.run_folder import answers_of
 from keras_transformer.runs.run import Run
 
-RUN = "run"  # The format that is a run folder itself.
+RUN = "run"  # This format is a run folder.
 
 
 def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, **options):
-    """Writes a trained run as a folder of another format, and asks that folder some questions before it is kept.
+    """Exports a trained run to a folder, and keeps the folder only if its answers match those of the run.
 
     Args:
         run_dir: Folder of the run.
-        path: The folder to make.
+        path: The folder to create.
         kind: One of `FORMATS`.
-        fallback: What the folder says instead of answers that it is not sure of, a text; the run must be calibrated.
-            A folder of kind "run" takes the calibration with it, and is told by those who ask it.
-        refusals: The share of answerable questions that may be refused for it.
-        **options: Of the format, as `write` in its module has them.
+        fallback: Text that replaces low-confidence answers. Requires a calibrated run. Not available for the kind
+            "run", whose folder includes the calibration: pass the fallback when you use that folder.
+        refusals: Share of answerable questions that the fallback may refuse.
+        **options: Options of the format, as in the `write` function of its module.
 
     Returns:
-        What the folder's `export.json` says, a dictionary.
+        The content of the folder's `export.json`, a dictionary.
 
     Raises:
-        InputError: If the run cannot be read, or is not calibrated for a fallback, the place is taken, an option cannot
-            be, a package is missing, or the folder's answers are not the run's.
+        InputError: If the run cannot be read or is not calibrated for a fallback, the path already exists, an option is
+            invalid, a package is missing, or the folder's answers differ from the run's.
     """
     module = module_of(kind)
     run = Run(run_dir)
@@ -54,97 +54,102 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
 
 
 def fallback_of(run, kind, text, refusals, options):
-    """The `Fallback` to a text for answers as an export chooses them; raises `InputError` if there can be none."""
+    """Returns the `Fallback` for the answers of an export. Raises `InputError` if there can be none."""
     if kind == RUN:
-        raise InputError("a run folder is told its fallback when it is asked: export it without, then --fallback")
+        raise InputError(
+            "an exported run folder cannot store a fallback: export it without, and pass --fallback when you use it"
+        )
     return Confidence.load(run.path, answer_by=GENERATE, **decoding_of(options)).fallback(text, refusals)
 
 
 def module_of(kind):
-    """The module that writes and reopens a format; raises `InputError` if there is no such format."""
+    """Returns the module that writes and loads a format. Raises `InputError` if there is no such format."""
     if kind not in FORMATS:
-        raise InputError(f"no format named {kind!r}; there are {', '.join(FORMATS)}")
+        raise InputError(f"unknown export format {kind!r}: use one of {', '.join(FORMATS)}")
     return importlib.import_module(f"keras_transformer.export.{kind}")
 
 
 def export_saved_model(run_dir, path, **options):
-    """Writes a run as a SavedModel that takes and returns text: `export` and `saved_model.write` say the rest."""
+    """Exports a run as a SavedModel that takes and returns text. See `export` and `saved_model.write`."""
     return export(run_dir, path, "saved_model", **options)
 
 
 def export_litert(run_dir, path, **options):
-    """Writes a run for LiteRT, which phones have: `export` and `litert.write` say the rest."""
+    """Exports a run to LiteRT, for mobile devices. See `export` and `litert.write`."""
     return export(run_dir, path, "litert", **options)
 
 
 def export_onnx(run_dir, path, **options):
-    """Writes a run for ONNX Runtime: `export` and `onnx.write` say the rest."""
+    """Exports a run to ONNX Runtime. See `export` and `onnx.write`."""
     return export(run_dir, path, "onnx", **options)
 
 
 def export_ctranslate2(run_dir, path, **options):
-    """Writes a run for CTranslate2: `export` and `ctranslate2.write` say the rest."""
+    """Exports a run to CTranslate2. See `export` and `ctranslate2.write`."""
     return export(run_dir, path, "ctranslate2", **options)
 
 
 def export_run(run_dir, path, **options):
-    """Writes a run as a run folder with no more than answering needs: `export` and `run.write` say the rest."""
+    """Exports a run as a run folder for inference only. See `export` and `run_folder.write`."""
     return export(run_dir, path, "run", **options)
 
 
 def check(run, model, answers, options):
-    """Compares the answers and scores of a written folder, which `answers` gives, with the run's own."""
+    """Compares the answers and scores of an exported folder (the function `answers`) with those of the run."""
     questions = questions_of(run.tokenizer)
     exact = options.get("quantization", EXACT) == EXACT
     if as_run(options):
         expected = answers_of(Chatbot.of_run(run, model), questions)
     else:
-        expected = [found for [found] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
+        expected = [best for [best] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
     return verified(answers(questions), expected, exact)
 
 
 def as_run(options):
-    """Whether a folder answers in its run's own way; to a `Chatbot`, decoding settings and a fallback say otherwise."""
+    """Returns whether the folder uses the run's answering mode, that is, no decoding setting or fallback is given."""
     return not decoding_of(options) and options.get("fallback") is None
 
 
 def chatbot_of(run, model):
-    """The `Chatbot` of a `Run` whose model is loaded, without its datastore."""
+    """Creates the `Chatbot` of a `Run` with a loaded model, without its datastore."""
     config = run.config
     return Chatbot(model, run.tokenizer, config.max_length, run.target_tokenizer, config.turns)
 
 
 def way_of(run):
-    """How a run answers by default."""
+    """Returns the default answering mode of a run."""
     return Answering.load(run.path).way if Datastore.exists(run.path) else GENERATE
 
 
 def check_fallback(fallback, bot, candidates, judged):
-    """Raises `InputError` unless a written folder gives what it would answer, or the fallback where that is due.
+    """Raises `InputError` unless an exported folder applies the fallback exactly where it should.
 
     Args:
         fallback: The `Fallback`.
         bot: The run's `Chatbot`.
-        candidates: The folder's function from questions to what it would answer, with the scores.
-        judged: The one to what it says.
+        candidates: The folder's function from questions to pairs of answer and score, without the fallback.
+        judged: The same function with the fallback applied.
     """
     questions = questions_of(bot.tokenizer)
-    found = zip(candidates(questions), judged(questions), bot.pieces(questions), strict=True)
-    for (answer, _), (said, score), pieces in found:
-        if said != fallback.instead_of(answer, score, pieces):
-            raise InputError(f"the export is not kept: it says {said!r} where its answer is {answer!r}, scored {score}")
+    results = zip(candidates(questions), judged(questions), bot.pieces(questions), strict=True)
+    for (answer, _), (output, score), pieces in results:
+        if output != fallback.instead_of(answer, score, pieces):
+            raise InputError(
+                f"the export was discarded: it applies the fallback wrongly and returns {output!r} "
+                f"for the answer {answer!r} with score {score}"
+            )
 
 
 def decoding_of(options):
-    """Those options that say how answers are chosen, but for None, which says nothing."""
+    """Returns the decoding options that are not None."""
     names = ("strategy", "max_length", *RULES)
     return {name: options[name] for name in names if options.get(name) is not None}
 
 
 RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
-"""Settings of `generate` that a format may take among its options."""
+"""Settings of `generate` that a format may accept as options."""
 
 
 def in_json(options):
-    """Options as JSON can hold them: a strategy by its name and settings."""
+    """Converts options to JSON-compatible values. A strategy becomes its name and settings."""
     return {name: value.to_dict() if name == "fallback" else described(value) for name, value in options.items()}

@@ -1,6 +1,7 @@
-"""What an export needs to answer from a run's datastore: what finds the nearest question, and if it is near enough.
+"""The retrieval index of an export: arrays to find the nearest known question, and similarity thresholds.
 
-The graph of a SavedModel holds them (`graph_retrieval`), as do the files beside an ONNX or LiteRT model (`beside`).
+They are stored in the graph of a SavedModel (`graph_retrieval`), or in files next to an ONNX, LiteRT or CTranslate2
+model (`sidecar`).
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ from keras_transformer.text.normalize import normalize
 
 
 def may_retrieve(bot):
-    """Whether some question has an answer that a `Chatbot` does not generate."""
+    """Returns whether a `Chatbot` may retrieve an answer instead of generating it."""
     if bot.datastore is None:
         return False
     exchanges, _, _ = bot.datastore.visible()
@@ -18,25 +19,26 @@ def may_retrieve(bot):
 
 
 def retrieval_arrays(index, numbers):
-    """Which known questions have each n-gram, and by which weights, one n-gram behind the other.
+    """Creates the arrays of an inverted index from n-grams to known questions.
 
     Args:
         index: The `QuestionIndex`.
-        numbers: The numbers in it of the questions that can be found, ascending. Below they count from 0.
+        numbers: Numbers of the retrievable questions in the index, ascending. They are renumbered from 0.
 
     Returns:
         A dictionary of arrays:
 
-        - "columns": those of the n-grams that a question has, or had when the index was made, int32 (ngrams,),
-          ascending.
-        - "idf": what these weigh, and behind them what any other n-gram weighs, float32 (ngrams + 1,).
-        - "starts": where the questions of each of these begin in the next two arrays, and end, int32 (ngrams + 2,).
-        - "questions" and "weights": the numbers of the questions that have an n-gram, int32 (places,), and its share
-          in their TF-IDF vectors, float32 (places,).
-        - "vectors": those that the n-grams of "columns" add to an embedding, and zeros for any other, float16
-          (ngrams + 1, dimensions).
-        - "embedded": the embeddings of the questions at length 1, float16 (questions, dimensions); without dimensions
-          if n-grams alone are compared.
+        - "columns": columns of the n-grams that occur in a question, or did when the index was created, int32
+          (ngrams,), ascending.
+        - "idf": IDF weights of these n-grams, followed by that of any other n-gram, float32 (ngrams + 1,).
+        - "starts": start of each n-gram's entries in the next two arrays, then that of any other n-gram, which has
+          none, and the end, int32 (ngrams + 2,).
+        - "questions" and "weights": numbers of the questions that contain an n-gram, int32 (places,), and its weight in
+          their TF-IDF vectors, float32 (places,).
+        - "vectors": embedding vectors of the n-grams, followed by zeros for any other n-gram, float16 (ngrams + 1,
+          dimensions).
+        - "embedded": embeddings of the questions, of unit length, float16 (questions, dimensions). With 0 dimensions,
+          only n-grams are compared.
     """
     by_ngram = index.by_ngram[:, numbers]
     idf = index.vectorizer.idf
@@ -57,13 +59,13 @@ def retrieval_arrays(index, numbers):
 
 
 def least_similarity(exchange, answering):
-    """From which similarity on an exchange answers, by the run's `Answering`, as `Chatbot.retrieves` says."""
+    """Returns the minimum similarity at which an exchange is retrieved, as in `Chatbot.retrieves`."""
     least = {GENERATE: np.inf, HYBRID: answering.similarity}.get(answering.way, 0.0)
     return min(least, TAUGHT_SIMILARITY) if exchange.taught else least
 
 
 def numbers_by_question(exchanges):
-    """A dictionary: for each question, normalized, the number of the first exchange that asks it."""
+    """Returns a dictionary from normalized questions to the number of the first exchange with that question."""
     numbers = {}
     for number, exchange in enumerate(exchanges):
         numbers.setdefault(normalize(exchange.question), number)

@@ -1,4 +1,4 @@
-"""A run as a smaller run folder: what answering needs, and nothing of the training."""
+"""Export as a smaller run folder, with the files for inference and without those for training."""
 
 import json
 
@@ -21,16 +21,17 @@ def write(run, model, folder, quantization="float32"):
         run: The `Run`.
         model: Its model.
         folder: An empty folder.
-        quantization: "float32", or "int8" for matrices of a quarter of the size, which are float32 again in memory.
+        quantization: "float32", or "int8", which stores matrices at a quarter of the size. They are dequantized to
+            float32 in memory.
 
     Raises:
-        InputError: If there is no such quantization.
+        InputError: If the quantization is not supported.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"a run folder has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
+        raise InputError(f"a run folder does not support {quantization} weights: use {' or '.join(QUANTIZATIONS)}")
     about = json.loads((run.path / CONFIG).read_text("utf-8"))
-    about["corpus"].pop("source", None)  # Paths of the machine that trained.
-    # Of rounded weights, what was calibrated would not be true.
+    about["corpus"].pop("source", None)  # Paths on the training machine.
+    # The calibration is not valid for rounded weights.
     calibrated = {CONFIDENCE} if quantization == "float32" else set()
     for name in {SUMMARY, ANSWERING, *FILES, *TOKENIZER_FILES, *calibrated}:
         if (run.path / name).is_file():
@@ -42,14 +43,14 @@ def write(run, model, folder, quantization="float32"):
 
 
 def load(folder):
-    """The function that the folder's chatbot is: from questions to pairs of an answer and its score.
+    """Loads the folder as a function from questions to pairs of an answer and its score.
 
-    It answers in the way that the run does; the score of a retrieved answer is None.
+    It uses the run's answering mode. The score of a retrieved answer is None.
     """
     bot = Chatbot.load(folder)
     return lambda questions: answers_of(bot, questions)
 
 
 def answers_of(bot, questions):
-    """The answers of a `Chatbot` in its own way, pairs of text and score."""
+    """Returns the answers of a `Chatbot` in its default mode, as pairs of text and score."""
     return [(answer.text, answer.score) for answer in bot.answers(questions)]

@@ -1,4 +1,4 @@
-"""A run as a SavedModel: strings in, strings out, all between them in the graph."""
+"""Export to a SavedModel that maps strings to strings, with tokenization and decoding in the graph."""
 
 import tensorflow as tf
 
@@ -24,45 +24,46 @@ def write(
     run, model, folder, strategy=None, n_best=4, max_length=None, tokenizer_ops="core", quantization="float32",
     xla=True, fallback=None, **rules,
 ):  # fmt: skip
-    """Writes a SavedModel.
+    """Writes a SavedModel with three signatures.
 
-    Its signatures are "serving_default", from "questions", strings (batch,), to "answers", strings (batch,), and their
-    log-probabilities "scores", float32 (batch,); "n_best", the same with `n_best` answers to each question, the best
-    first, (batch, n_best); and "ids", from the ids of questions, "inputs", int32 (batch, length), to those of answers,
-    "outputs", int32 (batch, max_length), and their "scores".
+    - "serving_default" maps "questions", strings (batch,), to "answers", strings (batch,), and their log-probabilities
+      "scores", float32 (batch,).
+    - "n_best" does the same with `n_best` answers per question, best first, (batch, n_best).
+    - "ids" maps the token ids of questions, "inputs", int32 (batch, length), to those of answers, "outputs", int32
+      (batch, max_length), and their "scores".
 
-    "serving_default" answers in the run's own way, unless a strategy, `max_length`, rules or a fallback is given. If
-    the run retrieves, or was taught something, it has two more outputs: "retrieved", bool (batch,), True where the
-    answer is that of an exchange, with 0 in "scores"; and "similarities", float32 (batch,), to the nearest known
-    questions. The datastore is part of the folder, with the corrections made so far. The other signatures generate.
+    "serving_default" uses the run's answering mode, unless a strategy, `max_length`, rules or a fallback is given. If
+    the run retrieves answers or has corrections, it has two more outputs: "retrieved", bool (batch,), True for
+    retrieved answers, whose "scores" are 0, and "similarities", float32 (batch,), to the nearest known questions. The
+    folder includes the datastore with the corrections made so far. The other signatures always generate.
 
-    With a fallback, the "answers" of "serving_default" hold it in the place of those that are too unlikely. Its
-    "candidates", strings (batch,), are what would have been answered, which the scores are of, and its "confidences",
-    float32 (batch,), say how sure the run is of them. The other signatures judge nothing.
+    With a fallback, it replaces low-confidence "answers" of "serving_default". Two more outputs are "candidates",
+    strings (batch,), the answers without the fallback, to which the scores belong, and "confidences", float32 (batch,).
+    The other signatures do not apply the fallback.
 
     Args:
         run: The `Run`.
         model: Its model.
         folder: An empty folder.
-        strategy: How tokens are chosen, as in `generate`; samples need a seed.
-        n_best: Answers of the signature of that name: samples, or the best of a beam search.
-        max_length: Tokens of an answer at most, its end included; None for as many as in training.
-        tokenizer_ops: "core" for operations that TensorFlow has itself, or "tensorflow_text" for those of that package.
-        quantization: "float32", or "int8" for a folder of a quarter of the size, whose matrices are float32 in memory.
-        xla: Whether the search is compiled, at the first question of each length; without, it is slower, and runs
-            where TensorFlow was built without a compiler.
-        fallback: The `Fallback`; None to give every answer.
+        strategy: Decoding strategy, as in `generate`. `Sampling` needs a seed.
+        n_best: Number of answers of the "n_best" signature: samples, or the best hypotheses of a beam search.
+        max_length: Maximum number of tokens of an answer, including the end token. None for the training length.
+        tokenizer_ops: "core" for core TensorFlow operations, or "tensorflow_text" for those of that package.
+        quantization: "float32", or "int8" for a folder of a quarter of the size. The matrices are float32 in memory.
+        xla: Whether to compile the search, at the first question of each length. Without XLA, the search is slower, but
+            also runs in a TensorFlow built without the compiler.
+        fallback: The `Fallback`, or None.
         **rules: `min_length`, `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`, as in `generate`.
 
     Raises:
-        InputError: If an option cannot be, or the tokenizer has no operations in TensorFlow.
+        InputError: If an option is invalid, or TensorFlow has no operations for the tokenizer.
     """
     if tokenizer_ops not in TOKENIZERS:
-        raise InputError(f"no tokenizer_ops {tokenizer_ops!r}; there are {', '.join(TOKENIZERS)}")
+        raise InputError(f"tokenizer_ops must be one of {', '.join(TOKENIZERS)}, not {tokenizer_ops!r}")
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"a SavedModel has no weights in {quantization}, but in {' or '.join(QUANTIZATIONS)}")
+        raise InputError(f"a SavedModel does not support {quantization} weights: use {' or '.join(QUANTIZATIONS)}")
     if isinstance(strategy, Sampling) and strategy.seed is None:
-        raise InputError("an export that samples needs a seed, or its answers could not be compared with the run's")
+        raise InputError("an export that samples needs a seed, so that its answers can be compared with the run's")
     by_default = strategy is None and max_length is None and fallback is None and not rules
     tokens = run.target_tokenizer
     longest = run.config.max_length - 1 if max_length is None else max_length
@@ -79,25 +80,25 @@ def write(
 
 
 def load(folder, apply_fallback=True):
-    """The function that a SavedModel is: from questions to pairs of an answer and its score, None if it was retrieved.
+    """Loads a SavedModel as a function from questions to pairs of an answer and its score.
 
-    With `apply_fallback` unset, the answers are those that it would give without its fallback.
+    The score of a retrieved answer is None. With `apply_fallback=False`, the answers are those without the fallback.
     """
     served = tf.saved_model.load(str(folder)).signatures["serving_default"]
 
     def answers(questions):
-        found = served(questions=tf.constant(questions, tf.string))
-        texts = (answer.decode("utf-8") for answer in found["answers" if apply_fallback else "candidates"].numpy())
-        retrieved = found["retrieved"].numpy() if "retrieved" in found else [False] * len(questions)
-        scores = (None if was else score for was, score in zip(retrieved, found["scores"].numpy().tolist()))
+        outputs = served(questions=tf.constant(questions, tf.string))
+        texts = (answer.decode("utf-8") for answer in outputs["answers" if apply_fallback else "candidates"].numpy())
+        retrieved = outputs["retrieved"].numpy() if "retrieved" in outputs else [False] * len(questions)
+        scores = (None if was else score for was, score in zip(retrieved, outputs["scores"].numpy().tolist()))
         return list(zip(texts, scores))
 
-    answers.served = served  # Whose variables live no longer than it.
+    answers.served = served  # Keeps its variables alive.
     return answers
 
 
 def strategy_of_several(strategy, count):
-    """What finds several answers: a search with as many beams, where the strategy itself finds but one."""
+    """Returns a strategy that finds `count` answers: beam search if the strategy is greedy or has too few beams."""
     if isinstance(strategy, Greedy):
         return Beam(max(count, Beam().num_beams))
     if isinstance(strategy, Beam):
@@ -106,14 +107,14 @@ def strategy_of_several(strategy, count):
 
 
 class Served(tf.Module):
-    """The functions of the SavedModel.
+    """The module that is saved as a SavedModel.
 
     Args:
         text: The `GraphText`.
-        one: The `GraphSearch` for an answer to each question.
-        several: The one for several.
-        fallback: The `Fallback`; None to give every answer.
-        retrieval: The `GraphRetrieval`; None to generate every answer.
+        one: The `GraphSearch` for one answer per question.
+        several: The `GraphSearch` for several answers per question.
+        fallback: The `Fallback`, or None.
+        retrieval: The `GraphRetrieval`, or None to generate every answer.
     """
 
     def __init__(self, text, one, several, fallback=None, retrieval=None):
@@ -121,7 +122,7 @@ class Served(tf.Module):
         self.text, self.one, self.several, self.fallback, self.retrieval = text, one, several, fallback, retrieval
 
     def signatures(self):
-        """The functions by the names that they are called by."""
+        """Returns the functions by signature name."""
         questions = tf.TensorSpec((None,), tf.string, "questions")
         inputs = tf.TensorSpec((None, None), tf.int32, "inputs")
         return {
@@ -134,32 +135,32 @@ class Served(tf.Module):
         inputs = self.text.encode(questions)
         if self.retrieval:
             return self.completed(inputs, **self.retrieval(questions, inputs))
-        found = self.generated(inputs)
-        return {**found, **self.judged(questions, inputs, **found)} if self.fallback else found
+        outputs = self.generated(inputs)
+        return {**outputs, **self.judged(questions, inputs, **outputs)} if self.fallback else outputs
 
     def generated(self, inputs):
         ids, scores = self.one(inputs)
         return {"answers": self.text.decode(ids[:, 0]), "scores": scores[:, 0]}
 
     def completed(self, inputs, answers, retrieved, similarities):
-        """What was retrieved, and generated answers to the rest; without a rest, nothing is searched for."""
+        """Generates answers to the questions without a retrieved answer. Skips the search if there are none."""
         rest = tf.where(~retrieved & tf.reduce_any(inputs != 0, axis=1))
         scores = tf.zeros_like(similarities)
 
         def generate_rest():
-            found = self.generated(tf.gather_nd(inputs, rest))
+            outputs = self.generated(tf.gather_nd(inputs, rest))
             with tf.device(CPU):
                 return tuple(
-                    tf.tensor_scatter_nd_update(all_of_it, rest, found[name])
-                    for name, all_of_it in (("answers", answers), ("scores", scores))
+                    tf.tensor_scatter_nd_update(values, rest, outputs[name])
+                    for name, values in (("answers", answers), ("scores", scores))
                 )
 
         answers, scores = tf.cond(tf.size(rest) > 0, generate_rest, lambda: (answers, scores))
         return {"answers": answers, "scores": scores, "retrieved": retrieved, "similarities": similarities}
 
     def judged(self, questions, inputs, answers, scores):
-        """What the fallback makes of answers."""
-        pieces = tf.cast(tf.math.count_nonzero(inputs, axis=1) - 2, tf.float64)  # Between start and end.
+        """Applies the fallback to answers and computes the confidences."""
+        pieces = tf.cast(tf.math.count_nonzero(inputs, axis=1) - 2, tf.float64)  # Without start and end.
         pieces /= tf.cast(tf.maximum(1, tf.strings.length(questions, "UTF8_CHAR")), tf.float64)
         refused = (scores < self.fallback.least_score) | (pieces > self.fallback.most_pieces)
         confidence = self.fallback.confidence

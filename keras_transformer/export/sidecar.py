@@ -1,4 +1,4 @@
-"""What stands beside a model that knows token ids alone: tokenizers, a datastore, a program that shows all steps."""
+"""Files next to an exported model that only handles token ids: tokenizers, datastore and an example program."""
 
 import json
 import math
@@ -13,44 +13,44 @@ from keras_transformer.runs.atomic_io import write_json
 from keras_transformer.text.sentence_pieces import SentencePieces
 
 SETTINGS, PROGRAM = "settings.json", "answer.py"
-RETRIEVER = Path(__file__).with_name("retrieval_files") / "retrieval.py"  # What finds exchanges, for every format.
+RETRIEVER = Path(__file__).with_name("retrieval_files") / "retrieval.py"  # Retrieval code, shared by the formats.
 RETRIEVAL, EXCHANGES = "retrieval.npz", "exchanges.jsonl"
 
 
 def write_beside(run, folder, files, kind, fallback=None):
-    """Writes the tokenizers, what the program has to know of the run, and the files that are the same in every folder.
+    """Writes the tokenizers, the settings of the program, and the static files of the format.
 
     Args:
         run: The `Run`.
         folder: An empty folder, a `pathlib.Path`.
-        files: Where the files are that are the same in every folder.
-        kind: The format, as people write it.
-        fallback: The `Fallback`; None to give every answer.
+        files: Folder of the static files.
+        kind: Display name of the format.
+        fallback: The `Fallback`, or None.
 
     Raises:
-        InputError: If a tokenizer is no SentencePiece model.
+        InputError: If a tokenizer is not a SentencePiece model.
     """
     for name, tokenizer in run.tokenizers.items():
         if tokenizer.ending != SentencePieces.ending:
             raise InputError(
-                f"{run.path / name}{tokenizer.ending}: nothing but tensorflow-datasets reads such a vocabulary; "
+                f"{run.path / name}{tokenizer.ending}: only tensorflow-datasets can read this vocabulary; "
                 f"to export to {kind}, train with a SentencePiece tokenizer"
             )
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
-    shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # Of pip.
-    judging = {"fallback": fallback.to_dict()} if fallback else {}
-    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns, **judging})
+    shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # pip writes it.
+    optional = {"fallback": fallback.to_dict()} if fallback else {}
+    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns, **optional})
 
 
 def write_retrieval(bot, folder):
-    """Writes what the program finds known questions and their answers by, if the run retrieves any.
+    """Writes the datastore and its index for the program, if the run retrieves answers.
 
     Args:
         bot: The run's `Chatbot`.
         folder: A folder, a `pathlib.Path`.
 
     Returns:
-        Whether it does.
+        Whether the run retrieves answers.
     """
     if not may_retrieve(bot):
         return False
@@ -63,7 +63,7 @@ def write_retrieval(bot, folder):
 
 
 def exported(exchange, answering):
-    """An `Exchange` as a dictionary that JSON can hold, which has no infinity: None where it never answers."""
+    """Converts an `Exchange` to a dictionary. JSON has no infinity, so None means that it is never retrieved."""
     least = least_similarity(exchange, answering)
     least = least if math.isfinite(least) else None
     return {"question": exchange.question, "answer": exchange.answer, "least_similarity": least}

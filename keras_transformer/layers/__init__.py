@@ -1,1 +1,1 @@
-"""The pieces of the paper's section 3, each a Keras layer in `keras.ops` alone."""
+"""Building blocks of the Transformer (section 3) as Keras layers, written in `keras.ops` only."""

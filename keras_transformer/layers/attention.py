@@ -1,4 +1,4 @@
-"""Attention (section 3.2): the equation, and the layer that runs it in several heads."""
+"""Scaled dot-product attention and multi-head attention (section 3.2)."""
 
 import keras
 from keras import ops
@@ -7,27 +7,27 @@ from keras_transformer.backend.xla import jit_compile_if_static
 from keras_transformer.layers.dense import Dense
 
 LARGEST_FLOAT16 = 65504.0
-HIDDEN_LOGIT = -1e9  # Replaces a logit, in float32, so it is safe whatever the compute dtype.
+HIDDEN_LOGIT = -1e9  # Replaces masked logits in float32, so it cannot overflow in any compute dtype.
 
 
 def scaled_dot_product_attention(query, key, value, mask):
     """Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V (section 3.2.1, equation 1).
 
-    The softmax is computed in float32. A query that may see no key at all gets weights and output of zero.
+    The softmax is computed in float32. If every key of a query is masked, its weights and its output are zero.
 
     Args:
         query: Shape (…, query length, depth).
         key: Shape (…, key length, depth).
         value: Shape (…, key length, value depth).
-        mask: None, or numbers that broadcast to (…, query length, key length): nonzero hides.
+        mask: None, or a tensor that broadcasts to (…, query length, key length). Nonzero positions are masked.
 
     Returns:
-        The output, shape (…, query length, value depth), and the attention weights, shape
-        (…, query length, key length), both of the query's dtype; each row of weights sums to 1.
+        A tuple of the output, shape (…, query length, value depth), and the attention weights, shape
+        (…, query length, key length). Both have the query's dtype. Each row of weights sums to 1.
     """
     query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
-    # Scaling the query first makes the product less likely to leave float16's range; where it does, it is infinite, and
-    # the softmax of infinities would be NaN.
+    # Scaling the query first makes it less likely that the product overflows in float16. An overflow gives infinity,
+    # and the softmax of infinities would be NaN, so `attention_weights` clips the logits.
     query = query / float(query.shape[-1]) ** 0.5
     logits = ops.matmul(query, ops.swapaxes(key, -2, -1))
     masks = () if mask is None else (ops.convert_to_tensor(mask),)
@@ -36,7 +36,7 @@ def scaled_dot_product_attention(query, key, value, mask):
 
 
 def attention_weights(logits, mask=None):
-    """The softmax of Q Kᵀ / √d_k, in float32 and then in the dtype of the logits; what is hidden gets zero."""
+    """Returns the softmax of Q Kᵀ / √d_k, computed in float32 and cast back. Masked positions get a weight of 0."""
     dtype = logits.dtype
     logits = ops.cast(logits, "float32")
     if keras.backend.standardize_dtype(dtype) == "float16":
@@ -49,7 +49,7 @@ def attention_weights(logits, mask=None):
 
 
 def softmax(logits):
-    """Softmax over the last axis; `ops.softmax` warns where that axis is 1, as a single key rightly makes it."""
+    """Softmax over the last axis. `ops.softmax` warns if that axis has size 1, which is valid for a single key."""
     return ops.ones_like(logits) if logits.shape[-1] == 1 else ops.softmax(logits)
 
 
@@ -58,8 +58,8 @@ class MultiHeadAttention(keras.layers.Layer):
     """MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O (section 3.2.2).
 
     Args:
-        d_model: Width of the output; each head has `d_model / num_heads` of it.
-        num_heads: Number of heads, a divisor of `d_model`.
+        d_model: Width of the output. Each head has a depth of `d_model / num_heads`.
+        num_heads: Number of heads. Must divide `d_model`.
 
     Raises:
         ValueError: If `num_heads` does not divide `d_model`.
@@ -84,19 +84,19 @@ class MultiHeadAttention(keras.layers.Layer):
         self.dense.build((None, None, self.d_model))
 
     def call(self, inputs, cache=None, index=None):
-        """Attends, to all rows at once or a step at a time.
+        """Computes attention over the full sequence, or for one step with cached keys and values.
 
         Args:
             inputs: Dictionary of "query" (batch, query length, width), "key" and "value" (batch, key length, width),
-                and "mask" (None, or broadcasting to (batch, num_heads, query length, key length), 1 = hide).
-            cache: None for the whole pass. Otherwise what this layer returned before: a dictionary of "key" and
-                "value", each (batch, num_heads, rows, depth); or an empty one.
-            index: With a cache of earlier rows, where to write the new ones; None if the cache already holds them all,
-                as it does for a memory that is encoded once.
+                and "mask" (None, or broadcastable to (batch, num_heads, query length, key length); 1 = masked).
+            cache: None for a full pass. Otherwise the dictionary that this layer returned at the previous step, with
+                "key" and "value" of shape (batch, num_heads, rows, depth), or an empty dictionary.
+            index: Position at which the new keys and values are written into the cache. None if the cache is already
+                complete, as for the encoder output in cross-attention.
 
         Returns:
-            The output, shape (batch, query length, d_model); with a cache, that and a dictionary of "key", "value" and
-            the attention "weights" (batch, num_heads, query length, rows).
+            The output, shape (batch, query length, d_model). With a cache, a tuple of the output and a dictionary of
+            "key", "value" and the attention "weights" (batch, num_heads, query length, rows).
         """
         query = self.split_heads(self.query_dense(inputs["query"]))
         if cache and index is None:
@@ -114,12 +114,12 @@ class MultiHeadAttention(keras.layers.Layer):
         return output, {"key": key, "value": value, "weights": weights}
 
     def split_heads(self, x):
-        """(batch, length, d_model) -> (batch, num_heads, length, depth)."""
+        """Reshapes (batch, length, d_model) to (batch, num_heads, length, depth)."""
         batch, length = ops.shape(x)[:2]
         return ops.transpose(ops.reshape(x, (batch, length, self.num_heads, self.depth)), (0, 2, 1, 3))
 
     def merge_heads(self, x):
-        """(batch, num_heads, length, depth) -> (batch, length, d_model)."""
+        """Reshapes (batch, num_heads, length, depth) to (batch, length, d_model)."""
         batch, _, length, _ = ops.shape(x)
         return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (batch, length, self.d_model))
 

@@ -10,8 +10,8 @@ class FeedForward(keras.layers.Layer):
     """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (section 3.3, equation 2): (…, d_model) -> (…, d_model).
 
     Args:
-        dff: Inner width.
-        d_model: Width of input and output.
+        dff: Width of the inner layer.
+        d_model: Width of the input and the output.
     """
 
     def __init__(self, dff, d_model, **kwargs):

@@ -1,60 +1,65 @@
-"""Masks (section 3.2.3): 1.0 where a position must be hidden, 0.0 where it may be seen."""
+"""Attention masks (section 3.2.3): 1.0 for masked positions, 0.0 for visible ones."""
 
 import keras
 from keras import ops
 
 
 def create_padding_mask(x):
-    """Hides padding, that is, every token id 0.
+    """Creates the padding mask, which masks every token id 0.
 
     Args:
         x: Token ids, integer, shape (batch, length).
 
     Returns:
-        float32 of shape (batch, 1, 1, length): 1.0 where `x` is 0. The two axes of 1 broadcast over heads and queries.
+        A float32 tensor of shape (batch, 1, 1, length), 1.0 where `x` is 0. The two axes of size 1 broadcast over
+        heads and queries.
     """
     padding = ops.cast(ops.equal(x, 0), "float32")
     return ops.expand_dims(ops.expand_dims(padding, 1), 1)
 
 
 def create_look_ahead_mask(x):
-    """Hides every later position, so that a token is predicted from those before it, and padding.
+    """Creates the look-ahead mask, which masks later positions and padding.
+
+    Each token is predicted from the previous ones only.
 
     Args:
         x: Token ids, integer, shape (batch, length).
 
     Returns:
-        float32 of shape (batch, 1, length, length): row i holds 1.0 at every column after i and where `x` is 0.
+        A float32 tensor of shape (batch, 1, length, length). Row i is 1.0 at every column after i and where `x` is 0.
     """
-    # Counting with cumsum needs no known length, so the same line serves symbolic inputs.
+    # cumsum does not need a static length, so this also works for symbolic inputs.
     position = ops.cumsum(ops.ones_like(x), axis=1)
     future = ops.cast(ops.expand_dims(position, 2) < ops.expand_dims(position, 1), "float32")
     return ops.maximum(ops.expand_dims(future, 1), create_padding_mask(x))
 
 
 def create_segment_mask(query_segments, key_segments):
-    """Hides what belongs to another text, where several texts share a row.
+    """Creates the mask for packed sequences, which masks the tokens of other sequences in the same row.
 
     Args:
-        query_segments: The number of the text that each token belongs to, from 1; 0 for padding. Integer, shape
-            (batch, query length).
-        key_segments: The same of the keys, shape (batch, key length).
+        query_segments: Segment ids, integer, shape (batch, query length). The sequences of a row are numbered from 1.
+            0 is padding.
+        key_segments: Segment ids of the keys, integer, shape (batch, key length).
 
     Returns:
-        float32 of shape (batch, 1, query length, key length): 1.0 where the two differ or the key is padding.
+        A float32 tensor of shape (batch, 1, query length, key length), 1.0 where the segment ids differ or the key is
+        padding.
     """
     other = ops.not_equal(ops.expand_dims(query_segments, 2), ops.expand_dims(key_segments, 1))
     return ops.maximum(ops.expand_dims(ops.cast(other, "float32"), 1), create_padding_mask(key_segments))
 
 
 def positions_in_segments(segments):
-    """Where each token stands in its own text, from 0: the number of tokens of that text before it.
+    """Returns the position of each token within its own packed sequence, counted from 0.
 
     Args:
-        segments: As in `create_segment_mask`, shape (batch, length); the tokens of a text stand side by side.
+        segments: Segment ids as in `create_segment_mask`, shape (batch, length). The tokens of a sequence are
+            contiguous.
 
     Returns:
-        int32 of shape (batch, length).
+        An int32 tensor of shape (batch, length).
     """
     same = ops.equal(ops.expand_dims(segments, 2), ops.expand_dims(segments, 1))
     return ops.sum(ops.tril(ops.cast(same, "int32"), k=-1), axis=2)

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-DRAWN_ROWS = 100  # Of the table that a model's own layers draw; it limits nothing.
+DRAWN_ROWS = 100  # Rows of the table that is plotted. It does not limit the sequence length.
 
 
 def positional_encoding(positions, d_model):
@@ -11,10 +11,10 @@ def positional_encoding(positions, d_model):
 
     Args:
         positions: Positions, any numeric dtype, shape (length,) or (batch, length).
-        d_model: Width of the encoding; sines stand on even and cosines on odd indices.
+        d_model: Width of the encoding. Even indices hold sines and odd indices cosines.
 
     Returns:
-        float32 of the shape of `positions` with `d_model` behind it.
+        A float32 tensor of shape (length, d_model) or (batch, length, d_model).
     """
     depth = ops.arange(d_model)
     rate = ops.power(10000.0, -ops.cast(2 * (depth // 2), "float32") / d_model)
@@ -24,12 +24,12 @@ def positional_encoding(positions, d_model):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class PositionalEncoding(keras.layers.Layer):
-    """Adds the encoding of each position to its embedding: (batch, length, d_model) -> the same shape.
+    """Adds the positional encoding to embeddings of shape (batch, length, d_model).
 
-    The rows are computed for the length at hand, so every length works and no table is stored.
+    The encoding is computed for the length of the input, so any length works and no table is stored.
 
     Args:
-        position: Rows of `pos_encoding`, the table that notebooks draw; no limit on the inputs.
+        position: Number of rows of `pos_encoding`, the table for plots. It does not limit the input length.
         d_model: Width of the embeddings.
     """
 
@@ -40,11 +40,11 @@ class PositionalEncoding(keras.layers.Layer):
 
     @property
     def pos_encoding(self):
-        """The first `position` rows as float32 of shape (1, position, d_model)."""
+        """The encoding of the first `position` positions, float32, shape (1, position, d_model)."""
         return ops.expand_dims(positional_encoding(ops.arange(self.position), self.d_model), 0)
 
     def call(self, inputs, positions=None):
-        """Adds the encoding of `positions`, (length,) or (batch, length); by default 0, 1, 2 and so on."""
+        """Adds the encoding of `positions`, shape (length,) or (batch, length). Defaults to 0, 1, 2, … in order."""
         if positions is None:
             positions = ops.arange(ops.shape(inputs)[1])
         return inputs + ops.cast(positional_encoding(positions, self.d_model), inputs.dtype)

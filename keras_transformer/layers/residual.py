@@ -8,7 +8,7 @@ from keras_transformer.backend import xla
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Dropout(keras.layers.Dropout):
-    """Keras's dropout, as one program where that is faster."""
+    """`keras.layers.Dropout`, compiled by XLA where that is faster."""
 
     def call(self, inputs, training=False):
         if training and xla.fusible(inputs):
@@ -16,7 +16,7 @@ class Dropout(keras.layers.Dropout):
         return super().call(inputs, training=training)
 
     def next_seed(self):
-        """The seed of the next mask; None if nothing is ever dropped."""
+        """Returns the seed of the next mask, or None if the rate is 0."""
         return self.seed_generator.next() if self.rate else None
 
 
@@ -25,7 +25,7 @@ EPSILON = 1e-6
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class LayerNormalization(keras.layers.LayerNormalization):
-    """Keras's layer normalization over the last axis, as one program where that is faster."""
+    """`keras.layers.LayerNormalization` over the last axis, compiled by XLA where that is faster."""
 
     def __init__(self, epsilon=EPSILON, **kwargs):
         super().__init__(epsilon=epsilon, **kwargs)
@@ -37,22 +37,22 @@ class LayerNormalization(keras.layers.LayerNormalization):
 
 
 def normalized(x, gamma, beta, epsilon=EPSILON):
-    """What `LayerNormalization` does in training, as one program."""
+    """The training pass of `LayerNormalization` as one function that XLA can compile."""
     return ops.layer_normalization(x, gamma, beta, axis=-1, epsilon=epsilon)
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class AddAndNorm(keras.layers.Layer):
-    """The residual connection and the normalization of one sublayer: all shapes (batch, length, d_model).
+    """Residual connection, dropout and layer normalization of one sublayer. All shapes are (batch, length, d_model).
 
-    Post-norm, as in section 3.1: LayerNorm(x + Dropout(Sublayer(x))). Pre-norm, with `norm_first` (Xiong et al. 2020,
-    "On Layer Normalization in the Transformer Architecture"): x + Dropout(Sublayer(LayerNorm(x))). Both are computed as
+    Post-norm (section 3.1): LayerNorm(x + Dropout(Sublayer(x))). Pre-norm, with `norm_first` (Xiong et al. 2020,
+    "On Layer Normalization in the Transformer Architecture"): x + Dropout(Sublayer(LayerNorm(x))). Use both as:
 
         x = residual(x, sublayer(residual.sublayer_input(x)))
 
     Args:
         dropout: Dropout rate of the sublayer's output (section 5.4).
-        norm_first: Whether the sublayer's input is normalized instead of the sum.
+        norm_first: Whether to normalize the sublayer's input (pre-norm) instead of the sum (post-norm).
     """
 
     def __init__(self, dropout, norm_first=False, **kwargs):
@@ -66,7 +66,7 @@ class AddAndNorm(keras.layers.Layer):
         self.norm.build(x_shape)
 
     def sublayer_input(self, x, training=None):
-        """What the sublayer reads: x, normalized with `norm_first`."""
+        """Returns the input of the sublayer: `x`, normalized if `norm_first`."""
         return self.norm(x, training=training) if self.norm_first else x
 
     def call(self, x, sublayer, training=None):
@@ -86,10 +86,10 @@ class AddAndNorm(keras.layers.Layer):
 
 
 def dropped_added(x, sublayer, rate, seed):
-    """What `AddAndNorm` does in training with `norm_first`, as one program."""
+    """The training pass of `AddAndNorm` with `norm_first`, as one function that XLA can compile."""
     return x + xla.dropout(sublayer, rate, seed)
 
 
 def dropped_added_normed(x, sublayer, gamma, beta, rate, seed):
-    """What `AddAndNorm` does in training without `norm_first`, as one program."""
+    """The training pass of `AddAndNorm` without `norm_first`, as one function that XLA can compile."""
     return normalized(dropped_added(x, sublayer, rate, seed), gamma, beta)

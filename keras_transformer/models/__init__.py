@@ -1,1 +1,1 @@
-"""The encoder, the decoder and the whole Transformer, assembled from `keras_transformer.layers`."""
+"""The encoder, the decoder and the Transformer, built from `keras_transformer.layers`."""

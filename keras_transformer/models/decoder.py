@@ -13,14 +13,16 @@ from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormaliz
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class DecoderLayer(keras.layers.Layer):
-    """Masked self-attention, attention over the memory, a feed-forward network, each with Add & Norm (section 3.1).
+    """One decoder layer (section 3.1).
+
+    Masked self-attention, cross-attention and a feed-forward network, each followed by Add & Norm.
 
     Args:
         dff: Inner width of the feed-forward network.
-        d_model: Width of input and output.
-        num_heads: Attention heads.
+        d_model: Width of the input and the output.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
     def __init__(self, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
@@ -44,20 +46,21 @@ class DecoderLayer(keras.layers.Layer):
         self.feed_forward_norm.build(inputs_shape, inputs_shape)
 
     def call(self, inputs, memory, look_ahead_mask, padding_mask, cache=None, index=None, training=None):
-        """Maps (batch, length, d_model) to the same shape, reading the memory (batch, memory length, d_model).
+        """Maps (batch, length, d_model) to the same shape and attends to the encoder output.
 
         Args:
-            inputs: Embeddings or the previous layer's output.
-            memory: The encoder's output; not read when the cache holds its keys and values.
-            look_ahead_mask: (batch, 1, length, rows), 1 = hide.
-            padding_mask: Of the memory, (batch, 1, 1, memory length), 1 = hide.
-            cache: None for the whole pass, or a dictionary "self_attention" and "cross_attention" of the caches
-                described at `MultiHeadAttention.call`.
+            inputs: Embeddings or the output of the previous layer, shape (batch, length, d_model).
+            memory: Encoder output, shape (batch, memory length, d_model). Not used if the cache holds its keys and
+                values.
+            look_ahead_mask: Shape (batch, 1, length, rows), 1 = masked.
+            padding_mask: Mask of the memory, shape (batch, 1, 1, memory length), 1 = masked.
+            cache: None for a full pass, or a dictionary of "self_attention" and "cross_attention" caches, as described
+                in `MultiHeadAttention.call`.
             index: With a cache, the position of the first row of `inputs`.
             training: Whether dropout is active.
 
         Returns:
-            The output; with a cache, that and the cache with the new rows and the attention weights.
+            The output. With a cache, a tuple of the output and the updated cache, which includes the attention weights.
         """
         self_cache, cross_cache = (None, None) if cache is None else (cache["self_attention"], cache["cross_attention"])
         x = self.self_attention_norm.sublayer_input(inputs, training=training)
@@ -87,15 +90,15 @@ class DecoderLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Decoder(keras.layers.Layer):
-    """Positional encoding and dropout, then `num_layers` decoder layers (section 3.1); with `norm_first` a final norm.
+    """Positional encoding, dropout and `num_layers` decoder layers (section 3.1). `norm_first` adds a final norm.
 
     Args:
         num_layers: Number of layers (N in the paper).
         dff: Inner width of the feed-forward networks.
         d_model: Width of the output.
-        num_heads: Attention heads.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
     def __init__(self, num_layers, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
@@ -118,20 +121,21 @@ class Decoder(keras.layers.Layer):
             self.norm.build(x_shape)
 
     def call(self, x, memory, look_ahead_mask, padding_mask, positions=None, cache=None, index=None, training=None):
-        """Maps embeddings (batch, length, d_model) to the same shape.
+        """Decodes embeddings of shape (batch, length, d_model).
 
         Args:
-            x: Embeddings of the answer so far.
-            memory: The encoder's output, (batch, memory length, d_model).
-            look_ahead_mask: (batch, 1, length, rows), 1 = hide.
-            padding_mask: Of the memory, (batch, 1, 1 or length, memory length), 1 = hide.
-            positions: Where each token stands in its text, (batch, length); by default 0, 1, 2 and so on.
-            cache: None for the whole pass, or `start_cache(…)` and then what the last step returned.
-            index: With a cache, the position of the one column of `x`.
+            x: Embeddings of the target tokens, shape (batch, length, d_model).
+            memory: Encoder output, shape (batch, memory length, d_model).
+            look_ahead_mask: Shape (batch, 1, length, rows), 1 = masked.
+            padding_mask: Mask of the memory, shape (batch, 1, 1 or length, memory length), 1 = masked.
+            positions: Position of each token in its sequence, shape (batch, length). Defaults to 0, 1, 2, …
+            cache: None for a full pass. For incremental decoding, the result of `start_cache` at the first step and the
+                cache of the previous step after that.
+            index: With a cache, the position of the single token in `x`.
             training: Whether dropout is active.
 
         Returns:
-            The output; with a cache, that and the cache to hand to the next step.
+            The output, of the same shape as `x`. With a cache, a tuple of the output and the cache for the next step.
         """
         if index is not None:
             positions = ops.reshape(index, (1,))
@@ -151,14 +155,16 @@ class Decoder(keras.layers.Layer):
         return x if cache is None else (x, caches)
 
     def start_cache(self, memory, rows):
-        """What to hand to the first step: the memory's keys and values, and room for `rows` tokens of the answer.
+        """Creates the cache for incremental decoding.
+
+        It holds the keys and values of the memory, and zeros for the keys and values of `rows` target tokens.
 
         Args:
-            memory: The encoder's output, (batch, memory length, d_model).
-            rows: Steps that will be made at most.
+            memory: Encoder output, shape (batch, memory length, d_model).
+            rows: Maximum number of decoding steps.
 
         Returns:
-            For each layer a dictionary as described at `DecoderLayer.call`.
+            A list of one dictionary per layer, as described in `DecoderLayer.call`.
         """
         return [layer_start_cache(layer, memory, rows) for layer in self.layers]
 
@@ -170,7 +176,7 @@ class Decoder(keras.layers.Layer):
 
 
 def layer_start_cache(layer, memory, rows):
-    """The cache of one `DecoderLayer` before its first step."""
+    """Creates the cache of one `DecoderLayer`."""
     cross, own = layer.cross_attention, layer.self_attention
     batch = ops.shape(memory)[0]
     empty = ops.zeros((batch, own.num_heads, rows, own.depth), dtype=layer.compute_dtype)
@@ -184,19 +190,20 @@ def layer_start_cache(layer, memory, rows):
 
 
 def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer", *, norm_first=False):
-    """One decoder layer as a model: [inputs, encoder_outputs, look_ahead_mask, padding_mask] -> inputs'.
+    """Creates a model of one decoder layer.
 
     Args:
         dff: Inner width of the feed-forward network.
-        d_model: Width of input and output.
-        num_heads: Attention heads.
+        d_model: Width of the input and the output.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
         name: Name of the model.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
 
     Returns:
-        A `keras.Model`; its inputs are (batch, length, d_model), (batch, memory length, d_model),
-        (batch, 1, length, length) and (batch, 1, 1, memory length).
+        A `keras.Model` with inputs [inputs (batch, length, d_model), encoder_outputs (batch, memory length, d_model),
+        look_ahead_mask (batch, 1, length, length), padding_mask (batch, 1, 1, memory length)] and an output of shape
+        (batch, length, d_model).
     """
     inputs = keras.Input((None, d_model), name="inputs")
     memory = keras.Input((None, d_model), name="encoder_outputs")
@@ -208,21 +215,22 @@ def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer", *, nor
 
 
 def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder", *, norm_first=False):
-    """The decoder as a model: [inputs (ids), encoder_outputs, look_ahead_mask, padding_mask] -> its output.
+    """Creates a model of the embedding and the decoder.
 
     Args:
-        vocab_size: Number of token ids.
+        vocab_size: Size of the vocabulary.
         num_layers: Number of layers.
         dff: Inner width of the feed-forward networks.
         d_model: Width of the output.
-        num_heads: Attention heads.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
         name: Name of the model.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
 
     Returns:
-        A `keras.Model`; its inputs are (batch, length), (batch, memory length, d_model), (batch, 1, length, length)
-        and (batch, 1, 1, memory length), its output (batch, length, d_model).
+        A `keras.Model` with inputs [inputs (token ids, (batch, length)), encoder_outputs (batch, memory length,
+        d_model), look_ahead_mask (batch, 1, length, length), padding_mask (batch, 1, 1, memory length)] and an output
+        of shape (batch, length, d_model).
     """
     inputs = keras.Input((None,), dtype="int32", name="inputs")
     memory = keras.Input((None, d_model), name="encoder_outputs")

@@ -11,14 +11,14 @@ from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormaliz
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class EncoderLayer(keras.layers.Layer):
-    """Self-attention, then a feed-forward network, each with Add & Norm (section 3.1).
+    """One encoder layer: self-attention and a feed-forward network, each followed by Add & Norm (section 3.1).
 
     Args:
         dff: Inner width of the feed-forward network.
-        d_model: Width of input and output.
-        num_heads: Attention heads.
+        d_model: Width of the input and the output.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
     def __init__(self, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
@@ -38,9 +38,9 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward_norm.build(inputs_shape, inputs_shape)
 
     def call(self, inputs, padding_mask, cache=None, training=None):
-        """Maps (batch, length, d_model) to the same shape; `padding_mask` is (batch, 1, 1, length), 1 = hide.
+        """Maps (batch, length, d_model) to the same shape. `padding_mask` is (batch, 1, 1, length), 1 = masked.
 
-        With a `cache` (an empty dictionary), returns the output and a dictionary that holds the attention weights.
+        With `cache={}`, returns a tuple of the output and a dictionary with the attention weights.
         """
         x = self.self_attention_norm.sublayer_input(inputs, training=training)
         attended = self.self_attention({"query": x, "key": x, "value": x, "mask": padding_mask}, cache=cache)
@@ -60,15 +60,15 @@ class EncoderLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Encoder(keras.layers.Layer):
-    """Positional encoding and dropout, then `num_layers` encoder layers (section 3.1); with `norm_first` a final norm.
+    """Positional encoding, dropout and `num_layers` encoder layers (section 3.1). `norm_first` adds a final norm.
 
     Args:
         num_layers: Number of layers (N in the paper).
         dff: Inner width of the feed-forward networks.
         d_model: Width of the output.
-        num_heads: Attention heads.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
     def __init__(self, num_layers, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
@@ -91,25 +91,26 @@ class Encoder(keras.layers.Layer):
             self.norm.build(x_shape)
 
     def call(self, x, padding_mask, positions=None, cache=None, training=None):
-        """Maps embeddings (batch, length, d_model) to the memory, of the same shape.
+        """Encodes embeddings of shape (batch, length, d_model).
 
         Args:
-            x: Embeddings of the question's tokens.
-            padding_mask: (batch, 1, 1 or length, length), 1 = hide.
-            positions: Where each token stands in its text, (batch, length); by default 0, 1, 2 and so on.
-            cache: None, or an empty list for the attention weights.
+            x: Token embeddings, shape (batch, length, d_model).
+            padding_mask: Shape (batch, 1, 1 or length, length), 1 = masked.
+            positions: Position of each token in its sequence, shape (batch, length). Defaults to 0, 1, 2, …
+            cache: None, or an empty list to return the attention weights.
             training: Whether dropout is active.
 
         Returns:
-            The memory; with a cache, that and each layer's dictionary with its attention weights.
+            The encoder output (the memory), of the same shape as `x`. With a cache, a tuple of the output and a list of
+            one dictionary per layer with its attention weights.
         """
         x = self.dropout(self.position(x, positions), training=training)
         caches = []
         for layer in self.layers:
             x = layer(x, padding_mask, cache=None if cache is None else {}, training=training)
             if cache is not None:
-                x, seen = x
-                caches.append(seen)
+                x, layer_cache = x
+                caches.append(layer_cache)
         if self.norm:
             x = self.norm(x, training=training)
         return x if cache is None else (x, caches)
@@ -122,18 +123,19 @@ class Encoder(keras.layers.Layer):
 
 
 def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer", *, norm_first=False):
-    """One encoder layer as a model: [inputs (batch, length, d_model), padding_mask (batch, 1, 1, length)] -> inputs'.
+    """Creates a model of one encoder layer.
 
     Args:
         dff: Inner width of the feed-forward network.
-        d_model: Width of input and output.
-        num_heads: Attention heads.
+        d_model: Width of the input and the output.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
         name: Name of the model.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
 
     Returns:
-        A `keras.Model`.
+        A `keras.Model` with inputs [inputs (batch, length, d_model), padding_mask (batch, 1, 1, length)] and an output
+        of shape (batch, length, d_model).
     """
     inputs = keras.Input((None, d_model), name="inputs")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")
@@ -142,20 +144,21 @@ def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer", *, nor
 
 
 def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder", *, norm_first=False):
-    """The encoder as a model: [inputs (batch, length) ids, padding_mask (batch, 1, 1, length)] -> the memory.
+    """Creates a model of the embedding and the encoder.
 
     Args:
-        vocab_size: Number of token ids.
+        vocab_size: Size of the vocabulary.
         num_layers: Number of layers.
         dff: Inner width of the feed-forward networks.
         d_model: Width of the output.
-        num_heads: Attention heads.
+        num_heads: Number of attention heads.
         dropout: Dropout rate.
         name: Name of the model.
-        norm_first: Whether each sublayer's input is normalized (pre-norm) instead of its output.
+        norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
 
     Returns:
-        A `keras.Model` whose output is (batch, length, d_model).
+        A `keras.Model` with inputs [inputs (token ids, (batch, length)), padding_mask (batch, 1, 1, length)] and an
+        output of shape (batch, length, d_model).
     """
     inputs = keras.Input((None,), dtype="int32", name="inputs")
     padding_mask = keras.Input((1, 1, None), name="padding_mask")

@@ -1,4 +1,4 @@
-"""A trained Transformer taken a token at a time: encode once, then one cached decoder step per token."""
+"""Incremental decoding with a trained Transformer: encode once, then run one cached decoder step per token."""
 
 import keras
 from keras import ops
@@ -8,68 +8,69 @@ from keras_transformer.models.transformer import components_of
 
 
 class IncrementalTransformer:
-    """The parts of a `transformer()` model, called separately as free-running decoding needs them.
+    """Runs the components of a `transformer()` model step by step for autoregressive decoding.
 
     Args:
-        model: What `transformer()` returned, or the same loaded from a file.
+        model: A model created by `transformer()`, or one loaded from a file.
 
     Raises:
-        ValueError: If the model was not made by `transformer()`.
+        ValueError: If the model was not created by `transformer()`.
     """
 
     def __init__(self, model):
         self.parts = components_of(model)
 
     def prefill(self, inputs, rows, copies=1, attention=False):
-        """Encodes the questions.
+        """Encodes the questions and creates the cache.
 
         Args:
-            inputs: Token ids (batch, length), 0 for padding.
-            rows: Steps that will be made at most.
-            copies: Answers to each question that grow side by side; those of a question stand next to each other.
-            attention: Whether the attention weights are kept.
+            inputs: Token ids, integer, shape (batch, length). 0 is padding.
+            rows: Maximum number of decoding steps.
+            copies: Number of hypotheses per question. Those of a question are in adjacent rows.
+            attention: Whether to keep the attention weights.
 
         Returns:
-            A dictionary of tensors to hand to `decode_step`, each with batch · copies rows. With `attention`, its
+            The cache for `decode_step`, a dictionary of tensors with batch · copies rows. With `attention`, its
             "attention" holds "encoder" (batch, layers, heads, length, length), "decoder" (batch, layers, heads, rows,
-            rows) and "cross" (batch, layers, heads, rows, length), in which each step fills in its row.
+            rows) and "cross" (batch, layers, heads, rows, length). Each step writes its own row of the last two.
         """
         padding_mask = create_padding_mask(inputs)
         embedded = self.parts.embed_source(inputs)
-        encoded, seen = self.parts.encoder(embedded, padding_mask, cache=[], training=False)
+        encoded, layer_caches = self.parts.encoder(embedded, padding_mask, cache=[], training=False)
         cache = {"padding_mask": padding_mask, "layers": self.parts.decoder.start_cache(encoded, rows)}
         if attention:
-            cache["attention"] = start_attention(ops.stack([layer["weights"] for layer in seen], axis=1), rows)
+            cache["attention"] = start_attention(ops.stack([layer["weights"] for layer in layer_caches], axis=1), rows)
         return cache if copies == 1 else keras.tree.map_structure(lambda x: ops.repeat(x, copies, axis=0), cache)
 
     def decode_step(self, ids, index, cache):
-        """Reads one token of each answer.
+        """Runs the decoder for one token of each answer.
 
         Args:
-            ids: Token ids (rows,), those at position `index`.
-            index: int32 scalar, from 0.
-            cache: What `prefill` or the last `decode_step` returned.
+            ids: Token ids at position `index`, shape (rows,).
+            index: int32 scalar, counted from 0.
+            cache: The cache that `prefill` or the previous `decode_step` returned.
 
         Returns:
-            Logits of the next tokens, float32 (rows, vocab_size), and the cache for the next step.
+            A tuple of the logits of the next tokens, float32, shape (rows, vocab_size), and the cache for the next
+            step.
         """
         rows = ops.shape(cache["layers"][0]["self_attention"]["key"])[2]
-        # The rows after this position are not written yet.
+        # Masks the rows after this position, which are not written yet.
         unwritten = ops.cast(ops.reshape(ops.arange(rows), (1, 1, 1, rows)) > index, "float32")
         outputs, layers = self.parts.decoder(
             self.parts.embed_target(ops.expand_dims(ids, 1)), None, unwritten, cache["padding_mask"],
             cache=cache["layers"], index=index, training=False,
         )  # fmt: skip
         logits = ops.cast(self.parts.project(outputs)[:, 0], "float32")
-        after = {**cache, "layers": [without_weights(layer) for layer in layers]}
+        next_cache = {**cache, "layers": [without_weights(layer) for layer in layers]}
         if "attention" in cache:
-            after["attention"] = with_row(cache["attention"], layers, index)
-        return logits, after
+            next_cache["attention"] = with_row(cache["attention"], layers, index)
+        return logits, next_cache
 
     def reorder_cache(self, cache, rows):
-        """The cache of other rows: row i is what row `rows[i]`, of the same question, was.
+        """Reorders the cache: row i of the result is row `rows[i]`, which must belong to the same question.
 
-        What comes from the question alone is the same in all of its rows, and stays.
+        Entries that depend on the question only are equal in all of its rows, so they are left as they are.
         """
         layers = [
             {
@@ -82,21 +83,29 @@ class IncrementalTransformer:
 
 
 def start_attention(encoder, rows):
-    """Room for the weights of so many steps, beside those of the encoder (batch, layers, heads, length, length)."""
+    """Creates room for the attention weights of `rows` steps, next to those of the encoder.
+
+    Args:
+        encoder: Attention weights of the encoder, shape (batch, layers, heads, length, length).
+        rows: Maximum number of decoding steps.
+
+    Returns:
+        A dictionary of "encoder", "decoder" and "cross", as described in `IncrementalTransformer.prefill`.
+    """
     *shape, _, length = ops.shape(encoder)
     keys = {"decoder": rows, "cross": length}
     return {"encoder": encoder, **{name: ops.zeros((*shape, rows, keys[name]), encoder.dtype) for name in keys}}
 
 
 def with_row(attention, layers, index):
-    """The attention weights with those of the step at `index`."""
-    after = dict(attention)
-    for name, part in (("decoder", "self_attention"), ("cross", "cross_attention")):
-        row = ops.stack([layer[part]["weights"] for layer in layers], axis=1)
-        after[name] = ops.slice_update(attention[name], (0, 0, 0, index, 0), row)
-    return after
+    """Returns the attention weights with those of the step at `index` written in."""
+    updated = dict(attention)
+    for name, sublayer in (("decoder", "self_attention"), ("cross", "cross_attention")):
+        row = ops.stack([layer[sublayer]["weights"] for layer in layers], axis=1)
+        updated[name] = ops.slice_update(attention[name], (0, 0, 0, index, 0), row)
+    return updated
 
 
 def without_weights(layer_cache):
-    """A layer's cache less the attention weights, so that it has the same structure at every step."""
-    return {name: {"key": part["key"], "value": part["value"]} for name, part in layer_cache.items()}
+    """Returns a layer's cache without the attention weights, so that its structure is the same at every step."""
+    return {name: {"key": cache["key"], "value": cache["value"]} for name, cache in layer_cache.items()}

@@ -1,4 +1,4 @@
-"""The Transformer on rows that hold several questions and several answers, so that almost nothing is padding."""
+"""The Transformer for packed sequences, where each row holds several question-answer pairs and little padding."""
 
 import keras
 from keras import ops
@@ -8,33 +8,33 @@ from keras_transformer.models.transformer import components_of
 
 
 def packed(model):
-    """The same model, with the same weights, for the batches of `make_dataset(…, packed=True)`.
+    """Returns the same model, with shared weights, for the packed batches of `make_dataset(…, packed=True)`.
 
-    Each text is read as if it stood alone: tokens see those of their own pair only, and positions are counted from the
-    start of each text. Training one trains the other.
+    Tokens attend only to tokens of their own pair, and positions restart at 0 in each sequence. The results are the
+    same as without packing.
 
     Args:
-        model: What `transformer()` returned, or the same loaded from a file.
+        model: A model created by `transformer()`, or one loaded from a file.
 
     Returns:
         A functional `keras.Model`. Inputs, all int32: "inputs" and "segments" (batch, length), "dec_inputs" and
-        "dec_segments" (batch, answer length), where segments number the pairs of a row from 1, with 0 for padding.
+        "dec_segments" (batch, answer length). Segment ids number the pairs of a row from 1, and 0 is padding.
         Output: logits (batch, answer length, vocab_size).
 
     Raises:
-        ValueError: If the model was not made by `transformer()`.
+        ValueError: If the model was not created by `transformer()`.
     """
-    parts = components_of(model)
+    components = components_of(model)
     names = ("inputs", "segments", "dec_inputs", "dec_segments")
     inputs, segments, dec_inputs, dec_segments = (keras.Input((None,), dtype="int32", name=name) for name in names)
     position, mask = PositionsInSegments(name="positions"), SegmentMask(name="segment_mask")
     padding_mask, own_mask = mask(segments, segments), mask(dec_segments, dec_segments)
-    memory = parts.encoder(parts.embed_source(inputs), padding_mask, positions=position(segments))
-    decoded = parts.decoder(
-        parts.embed_target(dec_inputs),
+    memory = components.encoder(components.embed_source(inputs), padding_mask, positions=position(segments))
+    decoded = components.decoder(
+        components.embed_target(dec_inputs),
         memory,
         ops.maximum(LookAheadMask(name="look_ahead_mask")(dec_inputs), own_mask),
         mask(dec_segments, segments),
         positions=position(dec_segments),
     )
-    return keras.Model([inputs, segments, dec_inputs, dec_segments], parts.project(decoded), name=model.name)
+    return keras.Model([inputs, segments, dec_inputs, dec_segments], components.project(decoded), name=model.name)

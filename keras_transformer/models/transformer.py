@@ -16,41 +16,41 @@ def transformer(
     vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer",
     *, target_vocab_size=None, tie_embeddings=False, norm_first=False,
 ):  # fmt: skip
-    """The whole model: a question and the answer so far in, logits of each next token out.
+    """Creates the Transformer: maps a question and the answer so far to the logits of each next token.
 
     Args:
-        vocab_size: Number of token ids; 0 is padding.
-        num_layers: Encoder layers, and as many decoder layers (N).
+        vocab_size: Size of the vocabulary. Token id 0 is padding.
+        num_layers: Number of encoder layers and of decoder layers (N).
         dff: Inner width of the feed-forward networks.
-        d_model: Width of every layer's output.
-        num_heads: Attention heads (h).
+        d_model: Width of the output of every layer.
+        num_heads: Number of attention heads (h).
         dropout: Dropout rate (P_drop).
         name: Name of the model.
-        target_vocab_size: Number of the answers' token ids, if they are others than the questions'; None if the same.
-        tie_embeddings: Whether source, target and output projection share one matrix (section 3.4); with token ids of
-            their own, target and output projection only.
-        norm_first: Whether each sublayer's input is normalized (pre-norm, with a final norm after each stack; Xiong et
+        target_vocab_size: Size of the target vocabulary. None if source and target share one vocabulary.
+        tie_embeddings: Whether the source embedding, the target embedding and the output projection share one matrix
+            (section 3.4). With a separate target vocabulary, only the last two do.
+        norm_first: Whether to normalize each sublayer's input (pre-norm, with a final norm after each stack; Xiong et
             al. 2020) instead of its output (post-norm, section 3.1).
 
     Returns:
         A functional `keras.Model`. Inputs: "inputs" (batch, length) and "dec_inputs" (batch, answer length), int32, as
-        a dictionary, or as a list in this order. Output: logits of the answers' token ids
-        (batch, answer length, vocab_size), without softmax.
+        a dictionary or as a list in this order. Output: logits of shape (batch, answer length, target vocabulary size),
+        without softmax.
     """
     inputs = keras.Input((None,), dtype="int32", name="inputs")
     dec_inputs = keras.Input((None,), dtype="int32", name="dec_inputs")
     padding_mask = PaddingMask(name="padding_mask")(inputs)
     look_ahead_mask = LookAheadMask(name="look_ahead_mask")(dec_inputs)
     sizes = (num_layers, dff, d_model, num_heads, dropout, norm_first)
-    parts = make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings)
-    memory = parts.encoder(parts.embed_source(inputs), padding_mask)
-    outputs = parts.decoder(parts.embed_target(dec_inputs), memory, look_ahead_mask, padding_mask)
-    return keras.Model([inputs, dec_inputs], parts.project(outputs), name=name)
+    components = make_components(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings)
+    memory = components.encoder(components.embed_source(inputs), padding_mask)
+    outputs = components.decoder(components.embed_target(dec_inputs), memory, look_ahead_mask, padding_mask)
+    return keras.Model([inputs, dec_inputs], components.project(outputs), name=name)
 
 
 @dataclasses.dataclass(frozen=True)
 class TransformerComponents:
-    """The parts of a Transformer, to be called one by one."""
+    """The components of a Transformer, which can be called separately."""
 
     embed_source: typing.Callable
     encoder: Encoder
@@ -60,12 +60,12 @@ class TransformerComponents:
 
     @classmethod
     def tied(cls, source, encoder, target, decoder):
-        """Those of a model in which the target's embedding is the output projection too."""
+        """Returns the components of a model that shares the target embedding with the output projection."""
         return cls(source, encoder, target, decoder, lambda x: target(x, reverse=True))
 
 
-def make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings):
-    """New `TransformerComponents`; `sizes` are those of encoder and decoder."""
+def make_components(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings):
+    """Creates new `TransformerComponents`. `sizes` are the arguments of `Encoder` and `Decoder`."""
     encoder, decoder = Encoder(*sizes, name="encoder"), Decoder(*sizes, name="decoder")
     if tie_embeddings and target_vocab_size is None:
         embedding = TokenEmbedding(vocab_size, d_model, name="embedding")
@@ -79,20 +79,20 @@ def make_parts(vocab_size, target_vocab_size, d_model, sizes, tie_embeddings):
 
 
 def components_of(model):
-    """The `TransformerComponents` of a model made by `transformer()`, or of the same loaded from a file.
+    """Returns the `TransformerComponents` of a model created by `transformer()`, or of one loaded from a file.
 
     Raises:
-        ValueError: If the model has not their layers.
+        ValueError: If the model lacks one of the layers.
     """
     layers = {layer.name: layer for layer in model.layers}
     try:
         source = layers["embedding" if "embedding" in layers else "source_embedding"]
         target = layers["embedding" if "embedding" in layers else "target_embedding"]
-        parts = source, layers["encoder"], target, layers["decoder"]
+        components = source, layers["encoder"], target, layers["decoder"]
         return (
-            TransformerComponents(*parts, layers["outputs"])
+            TransformerComponents(*components, layers["outputs"])
             if "outputs" in layers
-            else TransformerComponents.tied(*parts)
+            else TransformerComponents.tied(*components)
         )
     except KeyError as error:
-        raise ValueError(f"only a model made by transformer() has these parts; {model.name} has no {error}") from error
+        raise ValueError(f"{model.name} has no layer {error}: pass a model created by transformer()") from error

@@ -1,1 +1,1 @@
-"""Text: its normal form, and the tokenizer between text and token ids."""
+"""Text normalization and tokenization."""

@@ -1,24 +1,24 @@
-"""The n-grams of characters that questions are compared by, within words, as scikit-learn's "char_wb" has them.
+"""Character n-grams within words, for comparing questions, like the "char_wb" analyzer of scikit-learn.
 
-A syllable of Hangul or a Chinese character says as much as some letters of an alphabet: n-grams of letters are longer.
+A Hangul syllable or a Chinese character carries as much information as several letters, so its n-grams are shorter.
 """
 
-LETTERS = range(2, 5)  # Characters of an n-gram of letters: " ta", "cat".
-SYLLABLES = range(1, 3)  # Of one that has a syllable or an ideograph.
-FIRST_SYLLABLE = "\u2e80"  # Alphabets, digits and signs come before it; kana, Chinese characters and Hangul after it.
+LETTERS = range(2, 5)  # Lengths of n-grams of letters only, such as " ta" and "cat".
+SYLLABLES = range(1, 3)  # Lengths of n-grams with a syllable or an ideograph.
+FIRST_SYLLABLE = "\u2e80"  # Alphabets, digits and signs precede it. Kana, Chinese characters and Hangul follow it.
 
 
 def character_ngrams(text):
-    """The n-grams of a text, a list; every word has a space before and behind it.
+    """Returns the n-grams of a text as a list. Every word is padded with one space on each side.
 
     Args:
-        text: A text, normalized (`normalize`).
+        text: A normalized text (see `normalize`).
     """
     return [ngram for word in text.lower().split(" ") if word for ngram in ngrams_of_word(f" {word} ")]
 
 
 def ngrams_of_word(word):
-    """The n-grams of a word with its two spaces, shortest first."""
+    """Returns the n-grams of a padded word, shortest first."""
     return [
         ngram
         for length in range(1, LETTERS.stop)

@@ -1,4 +1,4 @@
-"""The same tokenizer in core TensorFlow operations, for exported graphs that shall need TensorFlow alone."""
+"""The tokenizer as core TensorFlow operations, for exported graphs that only depend on TensorFlow."""
 
 import tensorflow as tf
 from sentencepiece import sentencepiece_model_pb2
@@ -13,21 +13,21 @@ from keras_transformer.text.ops.segmentation import BytePairs, Characters, Unigr
 from keras_transformer.text.ops.unknown import UnknownAsBytes, UnknownAsOne
 from keras_transformer.text.sentence_pieces import SentencePieces
 
-CPU = "CPU:0"  # Where strings are in any case, so that nothing travels to another device and back.
+CPU = "CPU:0"  # String operations run on the CPU anyway. This avoids transfers to another device and back.
 
 
 class CoreTokenizer(tf.Module):
-    """A `Tokenizer` whose `encode` and `decode` run inside a TensorFlow graph, and need nothing but TensorFlow there.
+    """A `Tokenizer` whose `encode` and `decode` run inside a TensorFlow graph and only need TensorFlow.
 
-    What is saved as a SavedModel must have it as an attribute, for the sake of its tables. Bytes that are no UTF-8
-    count as U+FFFD.
+    A module saved as a SavedModel must hold it as an attribute, so that its lookup tables are saved. Invalid UTF-8
+    bytes are treated as U+FFFD.
 
     Args:
-        tokenizer: The `Tokenizer` to equal.
+        tokenizer: The `Tokenizer` to reproduce.
 
     Raises:
-        InputError: If the tokenizer is a `.subwords` vocabulary, or a SentencePiece model of a kind that
-            `Tokenizer.train` never makes.
+        InputError: If the tokenizer is a `.subwords` vocabulary, or a SentencePiece model with features that
+            `Tokenizer.train` does not use.
     """
 
     def __init__(self, tokenizer):
@@ -44,36 +44,36 @@ class CoreTokenizer(tf.Module):
             self._join = Detokenizer(model)
 
     def normalize(self, texts):
-        """Strings (batch,) in the normal form of `text.normalize`."""
+        """Normalizes strings (batch,) as `text.normalize` does."""
         with tf.device(CPU):
             return tf.strings.strip(tf.strings.regex_replace(self._compose(texts), re2(SPACES), " "))
 
     def encode(self, texts):
-        """Token ids of strings (batch,), without start and end: int32 RaggedTensor (batch, None)."""
+        """Tokenizes strings (batch,) into an int32 RaggedTensor (batch, None), without start and end."""
         with tf.device(CPU):
             ids = self._segment(self._normalize(self.normalize(texts)))
             return self._spell(ids).with_row_splits_dtype(tf.int64)
 
     def decode(self, ids):
-        """Strings (batch,) of int32 token ids, ragged or padded (batch, length)."""
+        """Decodes int32 token ids, ragged or padded (batch, length), into strings (batch,)."""
         with tf.device(CPU):
             ids = ids if isinstance(ids, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(ids)
             return self._join(ids.with_row_splits_dtype(tf.int32))
 
 
 def check(model):
-    """Raises `InputError` if a `ModelProto` has what the operations do not know."""
+    """Raises `InputError` if a `ModelProto` has features that the operations do not support."""
     types = model.SentencePiece
-    known = {types.NORMAL, types.UNKNOWN, types.CONTROL, types.BYTE}
-    if model.trainer_spec.treat_whitespace_as_suffix or any(piece.type not in known for piece in model.pieces):
+    supported = {types.NORMAL, types.UNKNOWN, types.CONTROL, types.BYTE}
+    if model.trainer_spec.treat_whitespace_as_suffix or any(piece.type not in supported for piece in model.pieces):
         raise InputError(
             "this SentencePiece model has user-defined or unused pieces, or spaces at the ends of its pieces, "
-            "which core TensorFlow operations do not know here: take a tokenizer without, or encode outside the graph"
+            "which the core TensorFlow operations do not support: use another tokenizer, or encode outside the graph"
         )
 
 
 def segmentation(model):
-    """What cuts texts into the pieces of a `ModelProto`."""
+    """Creates the module that segments texts into the pieces of a `ModelProto`."""
     spec = model.trainer_spec
     kind = {spec.UNIGRAM: Unigram, spec.BPE: BytePairs, spec.CHAR: Characters, spec.WORD: Words}[spec.model_type]
     pieces = {piece.piece: i for i, piece in enumerate(model.pieces) if piece.type == piece.NORMAL}
@@ -81,7 +81,7 @@ def segmentation(model):
 
 
 def spelling(model):
-    """What gives ids to what no piece of a `ModelProto` covers."""
+    """Creates the module that assigns ids to what no piece of a `ModelProto` covers."""
     if not model.trainer_spec.byte_fallback:
         return UnknownAsOne(len(model.pieces))
     ids = {piece.piece: i for i, piece in enumerate(model.pieces) if piece.type == piece.BYTE}

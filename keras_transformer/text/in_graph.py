@@ -1,4 +1,4 @@
-"""The same tokenizer as TensorFlow operations, for data pipelines and exported graphs (needs tensorflow-text)."""
+"""The tokenizer as tensorflow-text operations, for data pipelines and exported graphs."""
 
 import re
 
@@ -13,7 +13,7 @@ class InGraphTokenizer(tf.Module):
     """A `Tokenizer` whose `encode` and `decode` run inside a TensorFlow graph.
 
     Args:
-        tokenizer: The `Tokenizer` to equal.
+        tokenizer: The `Tokenizer` to reproduce.
 
     Raises:
         InputError: If tensorflow-text is not installed, or the tokenizer is a `.subwords` vocabulary.
@@ -27,24 +27,24 @@ class InGraphTokenizer(tf.Module):
             import tensorflow_text
         except ImportError as error:
             raise InputError(
-                "text inside a graph needs tensorflow-text (for Linux and macOS): pip install tensorflow-text"
+                "tokenizing inside a graph needs tensorflow-text (for Linux and macOS): pip install tensorflow-text"
             ) from error
         self._compose = tensorflow_text.normalize_utf8
         self._pieces = tensorflow_text.SentencepieceTokenizer(model=tokenizer.model, out_type=tf.int32)
 
     def normalize(self, texts):
-        """Strings (batch,) in the normal form of `text.normalize`."""
+        """Normalizes strings (batch,) as `text.normalize` does."""
         return tf.strings.strip(tf.strings.regex_replace(self._compose(texts, "NFC"), re2(SPACES), " "))
 
     def encode(self, texts):
-        """Token ids of strings (batch,), without start and end: int32 RaggedTensor (batch, None)."""
+        """Tokenizes strings (batch,) into an int32 RaggedTensor (batch, None), without start and end."""
         return self._pieces.tokenize(self.normalize(texts))
 
     def decode(self, ids):
-        """Strings (batch,) of int32 token ids, ragged or padded (batch, length)."""
+        """Decodes int32 token ids, ragged or padded (batch, length), into strings (batch,)."""
         return self._pieces.detokenize(ids)
 
 
 def re2(pattern):
-    r"""A Python pattern in RE2's spelling of characters: \u3000 -> \x{3000}."""
+    r"""Converts the character escapes of a Python pattern to those of RE2: \u3000 -> \x{3000}."""
     return re.sub(r"\\[ux]([0-9a-f]{2,4})", r"\\x{\1}", pattern)

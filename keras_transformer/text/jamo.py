@@ -1,7 +1,7 @@
-"""Hangul syllables as their letters (jamo), by rules that a SentencePiece model carries in itself.
+"""Decomposition of Hangul syllables into letters (jamo), with rules stored in the SentencePiece model.
 
-한 is then three letters, ᄒ ᅡ ᆫ (Unicode's canonical decomposition, NFD, of Hangul alone), and a vocabulary of 67 letters
-spells all 11,172 syllables. Whatever reads the model, in a graph or in another language, splits and composes alike.
+한 becomes three letters, ᄒ ᅡ ᆫ (Unicode's canonical decomposition, NFD, of Hangul only), so 67 letters cover all 11,172
+syllables. Any program that loads the model, in a graph or in another language, decomposes and composes the same way.
 """
 
 import contextlib
@@ -10,13 +10,13 @@ import tempfile
 import unicodedata
 
 SYLLABLES = range(0xAC00, 0xD7A4)
-FINALS = 28  # Syllables with the same first two letters stand together; the first of them has no third.
-INITIALS = range(0x1100, 0x1113)  # Letters that a vowel may follow.
+FINALS = 28  # Syllables with the same first two letters are consecutive, and the first of each 28 has no third letter.
+INITIALS = range(0x1100, 0x1113)  # Letters that can precede a vowel.
 
 
 @contextlib.contextmanager
 def rules():
-    """Writes SentencePiece's rules for splitting and for composing, two files that last as long as the block."""
+    """Context manager that writes the SentencePiece rules for splitting and composing to two temporary files."""
     pairs = [(code(chr(syllable)), code(split(chr(syllable)))) for syllable in SYLLABLES]
     with tempfile.TemporaryDirectory() as folder:
         splitting, composing = pathlib.Path(folder) / "split.tsv", pathlib.Path(folder) / "compose.tsv"
@@ -26,16 +26,16 @@ def rules():
 
 
 def code(text):
-    """A text as SentencePiece's rules spell it."""
+    """Returns the code points of a text in the format of SentencePiece rules."""
     return " ".join(f"{ord(character):X}" for character in text)
 
 
 def split(text):
-    """The text with its Hangul syllables as letters, and nothing else changed."""
+    """Splits the Hangul syllables of a text into letters and leaves the rest unchanged."""
     return "".join(unicodedata.normalize("NFD", c) if ord(c) in SYLLABLES else c for c in text)
 
 
 def may_grow(text):
-    """Whether the last syllable of a text is one that a letter after it would change."""
+    """Returns whether a following letter could change the last syllable of a text."""
     last = ord(text[-1]) if text else 0
     return last in INITIALS or (last in SYLLABLES and (last - SYLLABLES.start) % FINALS == 0)

@@ -1,15 +1,15 @@
-"""The one normal form of text, used before training a tokenizer, before encoding, and when comparing."""
+"""Text normalization, applied before training a tokenizer, before tokenizing, and before comparing texts."""
 
 import re
 import unicodedata
 
-# Everything that Python or Unicode counts as space; spelled out so that the graph version (RE2) means the same set.
+# All characters that Python or Unicode treats as white space. Explicit, so that RE2 in a graph matches the same set.
 SPACES = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 
 
 def normalize(text):
-    """Composes characters (NFC), turns every run of white space into one space, and strips the ends.
+    """Applies Unicode NFC, collapses white space into single spaces and strips the ends.
 
-    NFC matters for Hangul: the same syllable may arrive as one character or as up to three jamo.
+    NFC matters for Hangul, where a syllable can be encoded as one character or as up to three jamo.
     """
     return re.sub(SPACES, " ", unicodedata.normalize("NFC", text)).strip(" ")

@@ -1,4 +1,4 @@
-"""The vocabularies that SentencePiece learns: unigram, BPE, characters, words."""
+"""SentencePiece vocabularies: unigram, BPE, characters and words."""
 
 import contextlib
 import io
@@ -13,16 +13,16 @@ from keras_transformer.text.normalize import normalize
 
 PAD_ID, UNK_ID, START_ID, END_ID, SEPARATOR_ID = 0, 1, 2, 3, 4
 SEPARATOR = "<sep>"
-SPACE = "▁"  # How SentencePiece writes a space inside a piece.
+SPACE = "▁"  # Stands for a space in SentencePiece pieces.
 BYTE_PIECES = 256
 
 MODEL_TYPES = {
     "sentencepiece": "unigram", "unigram": "unigram", "bpe": "bpe", "character": "char", "word": "word",
 }  # fmt: skip
-"""SentencePiece's names of the kinds of `Tokenizer.train`."""
+"""Maps the kinds of `Tokenizer.train` to SentencePiece's model types."""
 
 OPEN = {"unigram", "bpe"}
-"""Those that spell what they never met as UTF-8 bytes; the others are closed: it becomes the unknown id."""
+"""Model types that encode unseen characters as UTF-8 bytes. The others are closed and map them to the unknown id."""
 
 
 class SentencePieces:
@@ -32,8 +32,8 @@ class SentencePieces:
         data: The serialized model, bytes.
 
     Raises:
-        RuntimeError: If it is none.
-        InputError: If its ids of padding, unknown, start and end are others than ours.
+        RuntimeError: If the data is not a SentencePiece model.
+        InputError: If its special ids (padding, unknown, start, end) are not 0, 1, 2, 3.
     """
 
     ending = ".model"
@@ -53,41 +53,41 @@ class SentencePieces:
     normal_form = staticmethod(normalize)
 
     def encode(self, texts):
-        """Ids of normalized texts, a list for each."""
+        """Returns a list of ids for each normalized text."""
         return self._pieces.encode(texts, num_threads=1)
 
     def decode(self, rows):
-        """The texts of lists of ids."""
+        """Returns the text of each list of ids."""
         return self._pieces.decode(rows)
 
     def pieces(self, text):
-        """The pieces of a normalized text."""
+        """Returns the pieces of a normalized text."""
         return self._pieces.encode(text, out_type=str)
 
     def knows(self, unit):
-        """Whether pieces cover a character, or of kind "word" a word: neither bytes nor the unknown id."""
+        """Returns whether pieces cover a character (for the kind "word", a word) without bytes or the unknown id."""
         return not any(self._pieces.is_byte(i) or self._pieces.is_unknown(i) for i in self._pieces.encode(unit))
 
     def may_change(self, text):
-        """Whether more ids may change the last character of a text."""
+        """Returns whether further ids may change the last character of a text."""
         return self.composes and hangul.may_grow(text)
 
 
 def check_special_ids(pieces):
-    """Raises `InputError` if the special ids of a SentencePiece processor are not those that all else relies on."""
-    found = [pieces.pad_id(), pieces.unk_id(), pieces.bos_id(), pieces.eos_id()]
-    if found != [PAD_ID, UNK_ID, START_ID, END_ID]:
+    """Raises `InputError` if the special ids of a SentencePiece processor are not the expected ones."""
+    special_ids = [pieces.pad_id(), pieces.unk_id(), pieces.bos_id(), pieces.eos_id()]
+    if special_ids != [PAD_ID, UNK_ID, START_ID, END_ID]:
         raise InputError(
-            f"its ids of padding, unknown, start and end are {', '.join(map(str, found))} and must be 0, 1, 2, 3: "
+            f"the ids of padding, unknown, start and end are {', '.join(map(str, special_ids))}, not 0, 1, 2, 3: "
             "train it with --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3"
         )
 
 
 def train(texts, vocab_size, kind, jamo, separator):
-    """Learns the `SentencePieces` of some texts; the arguments are those of `Tokenizer.train`."""
+    """Trains `SentencePieces`. The arguments are those of `Tokenizer.train`."""
     texts = [text for text in map(normalize, texts) if text]
     if not texts:
-        raise InputError("no text to learn a tokenizer from")
+        raise InputError("there is no text to train a tokenizer on")
     model_type = MODEL_TYPES[kind]
     check_size(texts, vocab_size, jamo, separator, model_type)
     model = io.BytesIO()
@@ -100,10 +100,10 @@ def train(texts, vocab_size, kind, jamo, separator):
             hard_vocab_limit=False,
             character_coverage=1.0,
             byte_fallback=model_type in OPEN,
-            # A space before the first word makes it the same piece as in the middle; characters need none.
+            # With a space before it, the first word is the same piece as in the middle. Characters need none.
             add_dummy_prefix=model_type != "char",
             max_sentence_length=1_000_000,
-            num_threads=1,  # With more, sums run in another order and the pieces may differ.
+            num_threads=1,  # Deterministic: more threads sum in another order, and the pieces may differ.
             pad_id=PAD_ID,
             unk_id=UNK_ID,
             bos_id=START_ID,
@@ -119,7 +119,7 @@ def train(texts, vocab_size, kind, jamo, separator):
 
 
 def check_size(texts, vocab_size, jamo, separator, model_type):
-    """Raises `InputError` if not even the characters fit, or of a closed vocabulary nothing at all."""
+    """Raises `InputError` if the vocabulary is too small for the characters, or for any piece if it is closed."""
     if model_type not in OPEN:
         if vocab_size <= 4 + separator:
             raise InputError(f"a vocabulary of {vocab_size} is too small: at least {5 + separator} are needed")
@@ -135,13 +135,13 @@ def check_size(texts, vocab_size, jamo, separator, model_type):
 
 
 def warn_of_unknown(vocabulary, texts, kind):
-    """Says what share of the texts a closed vocabulary leaves out, if any."""
+    """Warns about the share of the texts that a closed vocabulary does not cover, if any."""
     ids = vocabulary.encode(texts)
     unknown = sum(row.count(UNK_ID) for row in ids)
     if unknown:
         total = sum(map(len, ids))
         warnings.warn(
-            f"the {kind} tokenizer of {vocabulary.size} ids leaves {100 * unknown / total:.1f} % of the text unknown; "
-            "a larger --vocab-size, or the kind sentencepiece, leaves none",
+            f"the {kind} tokenizer of {vocabulary.size} ids leaves {100 * unknown / total:.1f} % of the text unknown: "
+            "increase --vocab-size, or use the kind sentencepiece",
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""The vocabularies of tensorflow-datasets' `SubwordTextEncoder`, with which the first Korean tutorials trained."""
+"""Vocabularies of `SubwordTextEncoder` (tensorflow-datasets), which the first Korean tutorials used."""
 
 import pathlib
 import tempfile
@@ -11,20 +11,20 @@ HEADER = b"### SubwordTextEncoder"
 class Subwords:
     """A `.subwords` file as a vocabulary.
 
-    The ids are those of `SubwordTextEncoder`, and start and end come after them, as the tutorial numbers them. Text is
-    taken as it is, neither composed nor stripped.
+    The ids are those of `SubwordTextEncoder`, followed by the start and end ids, as in the tutorial. Text is not
+    normalized.
 
     Args:
-        data: What the file holds, bytes.
+        data: Content of the file, bytes.
 
     Raises:
-        InputError: If tensorflow-datasets, which reads it, is not installed.
-        RuntimeError: If it is none.
+        InputError: If tensorflow-datasets is not installed.
+        RuntimeError: If the data is not a `.subwords` vocabulary.
     """
 
     ending = ".subwords"
     units = list
-    unk_id = separator_id = None  # What is unknown is spelled as bytes.
+    unk_id = separator_id = None  # Unknown characters are encoded as bytes.
 
     def __init__(self, data):
         self.data = data
@@ -34,27 +34,27 @@ class Subwords:
 
     @staticmethod
     def normal_form(text):
-        """The text itself."""
+        """Returns the text unchanged."""
         return text
 
     def encode(self, texts):
-        """Ids of texts, a list for each."""
+        """Returns a list of ids for each text."""
         return [self._encoder.encode(text) for text in texts]
 
     def decode(self, rows):
-        """The texts of lists of ids."""
+        """Returns the text of each list of ids."""
         return [self._encoder.decode([i for i in row if 0 < i < self.start_id]) for row in rows]
 
     def pieces(self, text):
-        """The pieces of a text, in which "_" at the end stands for a space."""
+        """Returns the pieces of a text, where a trailing "_" stands for a space."""
         return [self._piece(token_id) for token_id in self._encoder.encode(text)]
 
     def knows(self, character):
-        """Whether a piece holds the character."""
+        """Returns whether any piece contains the character."""
         return any(character in subword for subword in self._encoder.subwords)
 
     def may_change(self, text):
-        """Whether more ids may change the last character of a text: no."""
+        """Returns whether further ids may change the last character of a text, which never happens here."""
         return False
 
     def _piece(self, token_id):
@@ -63,12 +63,12 @@ class Subwords:
 
 
 def read(data):
-    """The `SubwordTextEncoder` of a file's bytes."""
+    """Loads the `SubwordTextEncoder` from the bytes of a file."""
     try:
         from tensorflow_datasets import deprecated
     except ImportError as error:
         raise InputError(
-            "a .subwords vocabulary is read by tensorflow-datasets: pip install 'keras-transformer[datasets]'"
+            "a .subwords vocabulary needs tensorflow-datasets: pip install 'keras-transformer[datasets]'"
         ) from error
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "vocabulary"

@@ -1,4 +1,4 @@
-"""Text to token ids and back."""
+"""The tokenizer, which converts text to token ids and back."""
 
 import pathlib
 
@@ -13,28 +13,28 @@ ENDINGS = (SentencePieces.ending, Subwords.ending)
 
 
 class Tokenizer:
-    """Text to token ids and back, by a vocabulary of pieces.
+    """Subword tokenizer: converts text to token ids and back.
 
-    `decode(encode(text)) == normalize(text)` for every text that has no unknown character, Hangul, emoji and mixed
-    scripts included; and by the kinds "sentencepiece" and "bpe" for every text: they spell a character that they never
-    met as its UTF-8 bytes. What does change is white space (runs become one space, the ends are stripped), the
-    composition of characters (NFC), and U+2581 '▁', SentencePiece's own sign for a space.
+    `decode(encode(text)) == normalize(text)` for every text without unknown characters, including Hangul, emoji and
+    mixed scripts. With the kinds "sentencepiece" and "bpe" it holds for every text, because they encode unseen
+    characters as UTF-8 bytes. Normalization changes white space (runs become one space, the ends are stripped) and
+    composes characters (NFC). U+2581 '▁', which SentencePiece uses for spaces, changes as well.
 
-    A vocabulary of tensorflow-datasets' `SubwordTextEncoder` changes nothing at all; its start and end come after its
-    other ids, and it has no unknown.
+    A vocabulary of `SubwordTextEncoder` (tensorflow-datasets) does not normalize text. Its start and end ids follow its
+    other ids, and it has no unknown id.
 
     Args:
         vocabulary: `SentencePieces` or `Subwords`.
 
     Attributes:
         vocab_size: Number of token ids.
-        pad_id: Padding, 0.
-        unk_id: Unknown piece, 1; None if there is none.
-        start_id: Start of a sentence, 2.
-        end_id: End of a sentence, 3.
-        separator_id: What stands between the turns of a conversation, 4; None unless trained for them.
-        model: The vocabulary as the bytes of its file.
-        ending: How the file's name ends: ".model" (SentencePiece) or ".subwords".
+        pad_id: Id of padding, 0.
+        unk_id: Id of the unknown piece, 1. None if there is none.
+        start_id: Id of the start token, 2.
+        end_id: Id of the end token, 3.
+        separator_id: Id of the separator between the turns of a conversation, 4. None if trained without it.
+        model: Content of the vocabulary's file, bytes.
+        ending: File name extension: ".model" (SentencePiece) or ".subwords".
     """
 
     pad_id = PAD_ID
@@ -47,15 +47,16 @@ class Tokenizer:
 
     @classmethod
     def train(cls, texts, vocab_size=8192, kind="sentencepiece", jamo=False, separator=False):
-        """Learns the pieces of some texts; the same texts give the same tokenizer.
+        """Trains a tokenizer. The result is deterministic.
 
         Args:
             texts: Strings.
-            vocab_size: Token ids to have at most; texts with few distinct pieces give fewer.
-            kind: How text is cut: "sentencepiece" (or "unigram": the likeliest pieces), "bpe" (byte-pair encoding),
-                "character", or "word" (at white space). The last two know only what these texts hold.
-            jamo: Whether Hangul syllables are cut into their letters first; decoding composes them again.
-            separator: Whether an id is kept for what stands between the turns of a conversation.
+            vocab_size: Maximum vocabulary size. Texts with few distinct pieces give a smaller vocabulary.
+            kind: Tokenization algorithm: "sentencepiece" or "unigram" (unigram language model), "bpe" (byte-pair
+                encoding), "character", or "word" (split at white space). The last two cover only what occurs in
+                `texts`.
+            jamo: Whether to split Hangul syllables into letters (jamo) first. Decoding composes them again.
+            separator: Whether to reserve an id for the separator between the turns of a conversation.
 
         Returns:
             A `Tokenizer`.
@@ -64,15 +65,15 @@ class Tokenizer:
             InputError: If there is no text, the vocabulary is too small for its characters, or the kind is unknown.
         """
         if kind not in KINDS:
-            raise InputError(f"no tokenizer of kind {kind!r}; there are {', '.join(map(repr, KINDS))}")
+            raise InputError(f"unknown tokenizer kind {kind!r}: use one of {', '.join(map(repr, KINDS))}")
         return cls(sentence_pieces.train(texts, vocab_size, kind, jamo, separator))
 
     @classmethod
     def load(cls, path):
-        """The tokenizer of a file: a SentencePiece model, or a `.subwords` vocabulary of tensorflow-datasets.
+        """Loads a tokenizer from a SentencePiece model or a `.subwords` vocabulary of tensorflow-datasets.
 
         Raises:
-            InputError: If the file is missing or neither of them.
+            InputError: If the file is missing, or is neither of them.
         """
         try:
             data = pathlib.Path(path).read_bytes()
@@ -85,36 +86,36 @@ class Tokenizer:
             raise InputError(f"{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged") from error
 
     def save(self, path):
-        """Writes the vocabulary's file, which SentencePiece, or tensorflow-datasets, can read too."""
+        """Saves the vocabulary to a file that SentencePiece or tensorflow-datasets can read."""
         pathlib.Path(path).write_bytes(self.model)
 
     def encode(self, text):
-        """Token ids of a text, without start and end: a list; of a list of texts: a list of lists."""
+        """Tokenizes a text into a list of token ids, without start and end. For a list of texts, a list of lists."""
         if isinstance(text, str):
             return self.encode([text])[0]
-        return self.vocabulary.encode([self.normal_form(one) for one in text])
+        return self.vocabulary.encode([self.normal_form(item) for item in text])
 
     def decode(self, ids):
-        """The text of a sequence of token ids, or the texts of a list of sequences; padding, start and end vanish."""
+        """Decodes a sequence of token ids into a text, or a list of sequences into texts, without special tokens."""
         rows = [[int(i) for i in row] if hasattr(row, "__len__") else int(row) for row in ids]
         if not rows:
             return ""
         return self.vocabulary.decode(rows) if isinstance(rows[0], list) else self.vocabulary.decode([rows])[0]
 
     def normal_form(self, text):
-        """What `decode(encode(text))` gives back, but for what is unknown."""
+        """Returns the normalized text, which `decode(encode(text))` equals if nothing in it is unknown."""
         return self.vocabulary.normal_form(text)
 
     def pieces(self, text):
-        """The pieces a text falls into, in which '▁' (SentencePiece) or '_' (.subwords) stands for a space."""
+        """Splits a text into pieces, where '▁' (SentencePiece) or '_' (.subwords) stands for a space."""
         return self.vocabulary.pieces(self.normal_form(text))
 
     def unknown(self, text):
-        """The characters of a text that no piece covers (of kind "word", the words), each once, in their order."""
+        """Returns the unknown characters of a text (for the kind "word", words), without duplicates, in their order."""
         units = dict.fromkeys(self.vocabulary.units(self.normal_form(text)))
         return [unit for unit in units if not self.vocabulary.knows(unit)]
 
     def knows_nothing_of(self, text):
-        """Whether a text has characters (of kind "word", words) and the tokenizer covers none of them."""
+        """Returns whether all characters of a text (for the kind "word", words) are unknown. False for a blank text."""
         units = set(self.vocabulary.units(self.normal_form(text))) - {" "}
         return bool(units) and len(self.unknown(text)) == len(units)

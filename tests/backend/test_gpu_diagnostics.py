@@ -42,7 +42,7 @@ def test_a_gpu_that_the_user_hides(machine, monkeypatch, value):
 
 def test_a_gpu_without_a_driver(machine):
     (machine / "proc/driver/nvidia/version").unlink()
-    assert "its driver is not loaded; install NVIDIA's driver" in explain_unseen_gpu(machine)
+    assert "its driver is not loaded; install the NVIDIA driver" in explain_unseen_gpu(machine)
 
 
 def test_a_driver_that_is_too_old(machine):
@@ -68,7 +68,7 @@ def test_missing_libraries(machine, monkeypatch):
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="names TensorFlow")
 def test_where_all_is_there_tensorflow_itself_can_tell(machine):
-    assert "start again with TF_CPP_MIN_LOG_LEVEL=0" in explain_unseen_gpu(machine)
+    assert "set TF_CPP_MIN_LOG_LEVEL=0 and run again" in explain_unseen_gpu(machine)
 
 
 def test_wsl_has_the_driver_of_windows(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from keras_transformer.backend.precision import bfloat16_feature, choose_precisi
 
 @pytest.mark.parametrize("wanted", ["float32", "bfloat16", "float16"])
 def test_what_is_asked_for_is_taken(wanted):
-    assert choose_precision(wanted, Devices()) == (wanted, "as asked")
+    assert choose_precision(wanted, Devices()) == (wanted, "as requested")
 
 
 @pytest.mark.parametrize(

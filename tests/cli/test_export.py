@@ -45,7 +45,7 @@ def test_a_run_is_told_about_too(small_run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["RUN", "."], ".: is there already; name a new or empty folder for the export"),
+        (["RUN", "."], ".: already exists; use a new or empty folder for the export"),
         (["missing", "out"], "missing: there is no such run folder"),
         (
             ["RUN", "out", "--format", "litert", "--beam", "4"],
@@ -54,7 +54,7 @@ def test_a_run_is_told_about_too(small_run):
         (["RUN", "out", "--format", "run", "--no-xla"], "--no-xla is an option of --format saved_model, not of run"),
         (
             ["RUN", "out", "--quantization", "bfloat16"],
-            "a SavedModel has no weights in bfloat16, but in float32 or int8",
+            "a SavedModel does not support bfloat16 weights: use float32 or int8",
         ),
         (["RUN", "out", "--sample"], "an export that samples needs a seed"),
         (["RUN", "out", "--top-k", "3"], "--top-k needs --sample"),

@@ -5,7 +5,7 @@ import pytest
 from keras import ops
 
 from keras_transformer import InputError
-from keras_transformer.decoding.samplers import Greedy, Sampling, the_likeliest, the_nucleus
+from keras_transformer.decoding.samplers import Greedy, Sampling, keep_top_k, keep_top_p
 
 P = np.array([[0.1, 0.4, 0.2, 0.3]], "float32")
 
@@ -35,15 +35,15 @@ def test_a_low_temperature_is_greedy():
 @pytest.mark.parametrize(
     ("number", "kept"), [(1, [1]), (2, [1, 3]), (3, [1, 2, 3]), (4, [0, 1, 2, 3]), (9, [0, 1, 2, 3])]
 )
-def test_the_likeliest(number, kept):
-    assert np.flatnonzero(ops.convert_to_numpy(the_likeliest(ops.convert_to_tensor(P), number))[0]).tolist() == kept
+def test_keep_top_k(number, kept):
+    assert np.flatnonzero(ops.convert_to_numpy(keep_top_k(ops.convert_to_tensor(P), number))[0]).tolist() == kept
 
 
 @pytest.mark.parametrize(
     ("share", "kept"), [(0.01, [1]), (0.39, [1]), (0.41, [1, 3]), (0.71, [1, 2, 3]), (0.95, [0, 1, 2, 3])]
 )
-def test_the_nucleus(share, kept):
-    assert np.flatnonzero(ops.convert_to_numpy(the_nucleus(ops.convert_to_tensor(P), share))[0]).tolist() == kept
+def test_keep_top_p(share, kept):
+    assert np.flatnonzero(ops.convert_to_numpy(keep_top_p(ops.convert_to_tensor(P), share))[0]).tolist() == kept
 
 
 @pytest.mark.parametrize("temperature", [1e-37, 1e30])

@@ -175,7 +175,7 @@ def run_python(folder, *arguments, given=""):
 
 
 def test_an_unknown_quantization_names_the_known(trained, small_run, tmp_path):
-    with pytest.raises(InputError, match="no weights in int4, but in float32, bfloat16, int8"):
+    with pytest.raises(InputError, match="does not support int4 weights: use float32, bfloat16, int8"):
         write(Run(small_run), trained[0].model, tmp_path, "int4")
     assert not list(tmp_path.iterdir())
 

@@ -81,7 +81,7 @@ def test_a_run_folder_takes_its_calibration_with_it_unless_its_weights_are_round
     export(calibrated, tmp_path / "rounded", "run", quantization="int8")
     with pytest.raises(InputError, match="not calibrated"):
         Confidence.load(tmp_path / "rounded")
-    with pytest.raises(InputError, match="a run folder is told its fallback when it is asked: export it without"):
+    with pytest.raises(InputError, match="an exported run folder cannot store a fallback: export it without"):
         export(calibrated, tmp_path / "out", "run", fallback=UNKNOWN)
     assert not (tmp_path / "out").exists()
 
@@ -106,7 +106,7 @@ def test_an_export_that_judges_otherwise_is_not_kept(calibrated, fallback):
 
     check_fallback(fallback, bot, candidates, lambda asked: said)
     for wrong in (candidates(questions), [(UNKNOWN, score) for _, score in said], [("?", score) for _, score in said]):
-        with pytest.raises(InputError, match="the export is not kept: it says"):
+        with pytest.raises(InputError, match="the export was discarded: it applies the fallback wrongly"):
             check_fallback(fallback, bot, candidates, lambda asked, wrong=wrong: wrong)
 
 

@@ -22,10 +22,10 @@ def test_a_folder_is_there_whole_or_not_at_all(tmp_path):
 
 def test_a_place_that_is_taken_is_left_alone(tmp_path):
     (tmp_path / "kept").write_text("mine")
-    with pytest.raises(InputError, match="is there already; name a new or empty folder"), new_folder(tmp_path):
+    with pytest.raises(InputError, match="already exists; use a new or empty folder"), new_folder(tmp_path):
         raise AssertionError("must not be reached")
     assert (tmp_path / "kept").read_text() == "mine"
-    with pytest.raises(InputError, match="is there already"), new_folder(tmp_path / "kept"):
+    with pytest.raises(InputError, match="already exists"), new_folder(tmp_path / "kept"):
         raise AssertionError("must not be reached")
 
 
@@ -62,7 +62,7 @@ def test_every_answer_must_be_the_runs_own_where_weights_are_whole():
 def test_so_must_its_score_as_far_as_floating_point_goes():
     assert verified([A, ("b", -0.501)], [A, B], exact=True)["equal"] == 2
     assert verified([("a", -100.1)], [("a", -100.0)], exact=True)["equal"] == 1
-    with pytest.raises(InputError, match="only 1 of 2 answers, with their scores, through it were the run's own"):
+    with pytest.raises(InputError, match="only 1 of 2 answers, with their scores, match those of the run"):
         verified([A, ("b", -0.52)], [A, B], exact=True)
     with pytest.raises(InputError, match="only 0 of 1 answers"):
         verified([("a", float("nan"))], [A], exact=True)
@@ -70,7 +70,7 @@ def test_so_must_its_score_as_far_as_floating_point_goes():
 
 def test_half_of_the_answers_must_be_where_weights_are_rounded():
     assert verified([("a", -9.0), C], [A, B], exact=False) == {"questions": 2, "equal": 1}
-    with pytest.raises(InputError, match="only 1 of 3 answers through it"):
+    with pytest.raises(InputError, match="only 1 of 3 answers match"):
         verified([A, C, ("d", 0.0)], [A, B, ("e", 0.0)], exact=False)
 
 

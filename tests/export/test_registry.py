@@ -17,7 +17,7 @@ def test_every_format_can_be_written_and_reopened():
 
 def test_an_unknown_format_is_named_beside_those_there_are(small_run, tmp_path):
     with pytest.raises(
-        InputError, match="no format named 'gguf'; there are saved_model, litert, onnx, ctranslate2, run"
+        InputError, match="unknown export format 'gguf': use one of saved_model, litert, onnx, ctranslate2, run"
     ):
         export(small_run, tmp_path / "out", "gguf")
 

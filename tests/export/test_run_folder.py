@@ -54,5 +54,5 @@ def test_eight_bits_are_a_quarter_of_the_size(small_run, tmp_path):
 
 
 def test_other_types_are_refused(small_run, tmp_path):
-    with pytest.raises(InputError, match="no weights in bfloat16, but in float32 or int8"):
+    with pytest.raises(InputError, match="does not support bfloat16 weights: use float32 or int8"):
         export_run(small_run, tmp_path / "out", quantization="bfloat16")

@@ -144,8 +144,8 @@ def test_eight_bits_are_a_smaller_folder(small_run, saved_model, tmp_path):
     ("options", "message"),
     [
         ({"strategy": Sampling()}, "needs a seed"),
-        ({"tokenizer_ops": "mecab"}, "no tokenizer_ops 'mecab'; there are core, tensorflow_text"),
-        ({"quantization": "float16"}, "no weights in float16, but in float32 or int8"),
+        ({"tokenizer_ops": "mecab"}, "tokenizer_ops must be one of core, tensorflow_text, not 'mecab'"),
+        ({"quantization": "float16"}, "does not support float16 weights: use float32 or int8"),
         ({"max_length": 0}, "max_length must be 1 or more"),
     ],
 )
@@ -159,7 +159,7 @@ def test_what_cannot_be_is_said_and_leaves_nothing(small_run, tmp_path, monkeypa
 
 def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "load", lambda folder: lambda questions: [("틀렸어요", 0.0)] * len(questions))
-    with pytest.raises(InputError, match="the export is not kept: only 0 of 16"):
+    with pytest.raises(InputError, match="the export was discarded: only 0 of 16"):
         export_saved_model(small_run, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

@@ -104,5 +104,5 @@ def test_logits_are_float32_whatever_the_policy():
 def test_a_foreign_model_is_refused():
     inputs = keras.Input((3,))
     foreign = keras.Model(inputs, keras.layers.Dense(2, name="outputs")(inputs))
-    with pytest.raises(ValueError, match=r"only a model made by transformer\(\)"):
+    with pytest.raises(ValueError, match=r"pass a model created by transformer\(\)"):
         IncrementalTransformer(foreign)

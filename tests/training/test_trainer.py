@@ -118,7 +118,7 @@ def test_why_a_gpu_is_not_trained_on_is_said_below_where_it_is(pairs, tmp_path, 
         monkeypatch.setattr(trainer, "find_devices", lambda devices=devices: devices)
         train(pairs, tmp_path / str(devices)[:3], TINY.replace(epochs=1))
         first, second, *_ = capsys.readouterr().out.splitlines()
-        assert f" on {devices} in float32 (as asked): " in first
+        assert f" on {devices} in float32 (as requested): " in first
         assert (second == "The driver is missing.") is said
 
 

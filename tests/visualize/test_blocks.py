@@ -55,5 +55,5 @@ def test_the_packed_model_looks_the_same():
 
 
 def test_another_model_is_refused():
-    with pytest.raises(ValueError, match="only a model made by transformer"):
+    with pytest.raises(ValueError, match="pass a model created by transformer"):
         shape_of(keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]))

@@ -1,1 +1,1 @@
-"""What is copied beside a CTranslate2 model, to be used without this package."""
+"""Files that are copied next to a CTranslate2 model and do not need this package."""

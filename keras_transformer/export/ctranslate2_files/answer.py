@@ -1,9 +1,9 @@
-"""Answers with the CTranslate2 model beside this file, as the run that it was exported from does.
+"""Answers questions with the CTranslate2 model in this folder, as the exported run does.
 
-    python answer.py < questions.txt        # a question a line in, an answer a line out
+    python answer.py < questions.txt        # one question per line in, one answer per line out
 
-It needs `pip install ctranslate2 sentencepiece numpy` and nothing else; beside a tokenizer.subwords,
-tensorflow-datasets and tensorflow, which read such files.
+Requirements: `pip install ctranslate2 sentencepiece numpy`. If the folder has a tokenizer.subwords file,
+tensorflow-datasets and tensorflow are needed as well to read it.
 """
 
 import json
@@ -15,15 +15,15 @@ import unicodedata
 import ctranslate2
 import sentencepiece
 
-BATCH = 64  # Questions that are answered side by side.
+BATCH = 64  # Number of questions per batch.
 
 
 class Bot:
-    """The model of a folder, asked in text.
+    """The chatbot: model, tokenizers and retrieval.
 
     Args:
-        folder: The folder.
-        program: The file of `Retriever`; None for the folder's own retrieval.py.
+        folder: The exported folder.
+        program: File with the `Retriever` class. None for retrieval.py in the folder.
     """
 
     def __init__(self, folder, program=None):
@@ -37,13 +37,13 @@ class Bot:
         self.retriever = load_retriever(folder, program)
 
     def replies(self, questions, **settings):
-        """The answers alone that `answers` returns."""
+        """Returns the answers of `answers` without the scores."""
         return [answer for answer, _ in self.answers(questions, **settings)]
 
     def answers(self, questions, **settings):
-        """What `candidates` returns, with the fallback, if there is one, in place of answers that it is not sure of.
+        """Returns the results of `candidates`, with low-confidence answers replaced by the fallback, if there is one.
 
-        That is told of the likeliest tokens alone: with other settings nothing is replaced.
+        The confidence is calibrated for greedy decoding, so nothing is replaced if other settings are given.
         """
         found = self.candidates(questions, **settings)
         if settings or not self.fallback:
@@ -51,7 +51,7 @@ class Bot:
         return [self.judged(question, *one) for question, one in zip(questions, found)]
 
     def judged(self, question, answer, score):
-        """The answer, or the fallback if it is too unlikely or its question cut into too many pieces; and the score."""
+        """Returns the answer and its score, with the fallback for a low score or a question of too many pieces."""
         if not question.strip():
             return answer, score
         pieces = (len(self.tokens_of(question)) - 2) / len(question)
@@ -59,17 +59,17 @@ class Bot:
         return (self.fallback["text"] if refused else answer), score
 
     def candidates(self, questions, **settings):
-        """The answers to many questions, in their order, with their scores.
+        """Answers a list of questions.
 
         Args:
-            questions: Texts; of a model that reads several turns, the lines of one are its turns.
-            **settings: Of CTranslate2's `translate_batch`, such as `beam_size`; by default the likeliest token is
-                taken at every step.
+            questions: Texts. For a multi-turn model, each line of a text is a turn.
+            **settings: Arguments of CTranslate2's `translate_batch`, such as `beam_size`. The default is greedy
+                decoding.
 
         Returns:
-            Pairs of an answer and the summed log-probability of its tokens, in nats, which CTranslate2 divides by their
-            number to the power of `length_penalty`, 0 by default. A blank question has ("", 0.0). Without settings, an
-            answer may be that of a known question, which has None for a score.
+            A list of pairs of answer and score. The score is the summed log-probability of the answer's tokens, in
+            nats, divided by their number to the power of `length_penalty` (0 by default). A blank question gives
+            ("", 0.0). Without settings, an answer may be retrieved from the known questions, and its score is None.
         """
         found = [self.retrieved(question, settings) if question.strip() else ("", 0.0) for question in questions]
         rest = [i for i, pair in enumerate(found) if pair is None]
@@ -78,12 +78,12 @@ class Bot:
         return found
 
     def retrieved(self, question, settings=()):
-        """The answer of a known question, with None for a score; None where none is near enough, or with settings."""
+        """Returns a retrieved answer with the score None, or None if no question is similar or settings are given."""
         match = None if settings or not self.retriever else self.retriever.answer(question)
         return match and (match[0], None)
 
     def generated(self, questions, **settings):
-        """The same pairs for questions that are not blank, all of them generated."""
+        """Returns pairs of generated answers and scores for questions that are not blank."""
         rows = [self.tokens_of(question) for question in questions]
         settings = {"beam_size": 1, "length_penalty": 0, "max_batch_size": BATCH, **settings}
         results = self.translator.translate_batch(
@@ -93,7 +93,7 @@ class Bot:
         return [(self.target_tokenizer.decode(result.hypotheses[0]), result.scores[0]) for result in results]
 
     def tokens_of(self, question):
-        """What the encoder reads: start, pieces, end; of a longer question as much as it ever read in training."""
+        """Returns the encoder input: start, pieces, end. Long questions are truncated to the training length."""
         tokenizer = self.tokenizer
         said = [question] if self.turns == 1 else [turn for turn in question.split("\n") if turn.strip()]
         rows = [tokenizer.encode(turn) for turn in said[-self.turns :]]
@@ -105,10 +105,10 @@ class Bot:
 
 
 class SentencePieces:
-    """A SentencePiece model; CTranslate2 knows its ids by their pieces.
+    """A SentencePiece model. The CTranslate2 vocabulary consists of its pieces.
 
     Args:
-        path: Its file.
+        path: Path of the file.
     """
 
     def __init__(self, path):
@@ -117,23 +117,23 @@ class SentencePieces:
         self.separator_id = self.pieces.piece_to_id("<sep>")
 
     def encode(self, text):
-        """The ids of a text, its characters composed (NFC) and its runs of white space one space."""
+        """Tokenizes a text after applying Unicode NFC and collapsing white space."""
         return self.pieces.encode(" ".join(unicodedata.normalize("NFC", text).split()))
 
     def tokens(self, ids):
-        """CTranslate2's names of ids."""
-        return self.pieces.id_to_piece(ids)  # Not those that a text is cut into, which show what is unknown as it is.
+        """Converts ids to CTranslate2 tokens."""
+        return self.pieces.id_to_piece(ids)  # Not `encode(…, out_type=str)`, which keeps unknown text.
 
     def decode(self, tokens):
-        """The text of such names."""
+        """Decodes CTranslate2 tokens into a text."""
         return self.pieces.decode(tokens)
 
 
 class Subwords:
-    """A vocabulary of tensorflow-datasets' `SubwordTextEncoder`; CTranslate2 knows its ids as numerals.
+    """A vocabulary of `SubwordTextEncoder` (tensorflow-datasets). The CTranslate2 tokens are the ids as strings.
 
     Args:
-        path: Its file.
+        path: Path of the file.
     """
 
     separator_id = None
@@ -145,20 +145,20 @@ class Subwords:
         self.start_id, self.end_id = self.encoder.vocab_size, self.encoder.vocab_size + 1
 
     def encode(self, text):
-        """The ids of a text, taken as it is."""
+        """Tokenizes a text without normalization."""
         return self.encoder.encode(text)
 
     def tokens(self, ids):
-        """CTranslate2's names of ids."""
+        """Converts ids to CTranslate2 tokens."""
         return [str(i) for i in ids]
 
     def decode(self, tokens):
-        """The text of such names."""
+        """Decodes CTranslate2 tokens into a text."""
         return self.encoder.decode([i for i in map(int, tokens) if 0 < i < self.start_id])
 
 
 def load_tokenizer(folder, name):
-    """The tokenizer of that name in a folder; None if there is none."""
+    """Loads the tokenizer of that name from a folder. Returns None if there is none."""
     for path, kind in ((folder / f"{name}.model", SentencePieces), (folder / f"{name}.subwords", Subwords)):
         if path.is_file():
             return kind(path)
@@ -166,13 +166,13 @@ def load_tokenizer(folder, name):
 
 
 def load_retriever(folder, program=None):
-    """What finds known questions and their answers; None where every answer is generated."""
+    """Loads the `Retriever` of the folder. Returns None if all answers are generated."""
     program = program or folder / "retrieval.py"
     return runpy.run_path(str(program))["Retriever"](folder) if (folder / "retrieval.npz").exists() else None
 
 
 def main():
-    """Answers the lines of standard input."""
+    """Answers each line of standard input."""
     sys.stdin.reconfigure(encoding="utf-8-sig")
     sys.stdout.reconfigure(encoding="utf-8")
     questions = [line.rstrip("\n") for line in sys.stdin]

@@ -1,11 +1,11 @@
-"""Answers questions with the model beside this file: a line of standard input in, a line of standard output out.
+"""Answers questions with the LiteRT model in this folder: one line of standard input per question, one line of output.
 
     pip install ai-edge-litert numpy sentencepiece
     python answer.py < questions.txt > answers.txt
 
-All that the model itself knows are token ids. What makes ids of a question, and text of an answer's ids, is here, to be
-used as it is or to be written again in another language. Where there is a retrieval.py, a question may have the answer
-of a known one, as it had in the run.
+The model only handles token ids. This program tokenizes the questions and detokenizes the answers. Use it as it is, or
+port it to another language. If the folder has a retrieval.py, answers of known questions may be retrieved, as in the
+exported run.
 """
 
 import json
@@ -20,19 +20,19 @@ from sentencepiece import SentencePieceProcessor
 
 try:
     from ai_edge_litert.interpreter import Interpreter
-except ImportError:  # TensorFlow has the same one.
+except ImportError:  # TensorFlow includes the same interpreter.
     from tensorflow.lite.python.interpreter import Interpreter
 
 SPACES = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
-SEPARATOR = "<sep>"  # The piece between the turns of a conversation.
+SEPARATOR = "<sep>"  # Piece between the turns of a conversation.
 
 
 class Answerer:
-    """The model and its tokenizers.
+    """The chatbot: model, tokenizers and retrieval.
 
     Args:
-        folder: Where their files are, a `pathlib.Path`.
-        program: The file of `Retriever`; None for the folder's own retrieval.py.
+        folder: The exported folder, a `pathlib.Path`.
+        program: File with the `Retriever` class. None for retrieval.py in the folder.
     """
 
     def __init__(self, folder, program=None):
@@ -46,15 +46,15 @@ class Answerer:
         self.retriever = load_retriever(folder, program)
 
     def answers(self, questions):
-        """What is said to many questions, in their order: answers, or the fallback, each with the answer's score."""
+        """Answers a list of questions. Returns pairs of answer and score, with the fallback for low confidence."""
         return [self.judged(question, *found) for question, found in zip(questions, self.candidates(questions))]
 
     def candidates(self, questions):
-        """What `candidate` returns for many questions, in their order."""
+        """Returns the results of `candidate` for a list of questions."""
         return [self.candidate(question) for question in questions]
 
     def judged(self, question, answer, score):
-        """The answer, or the fallback if it is too unlikely or its question cut into too many pieces; and the score."""
+        """Returns the answer and its score, with the fallback for a low score or a question of too many pieces."""
         if not self.fallback or not question.strip():
             return answer, score
         pieces = (len(self.ids_of(question)) - 2) / len(question)
@@ -62,10 +62,10 @@ class Answerer:
         return (self.fallback["text"] if refused else answer), score
 
     def candidate(self, question):
-        """The answer to a question, whose lines are turns if the model knows several, and its score.
+        """Returns the answer to a question and its score. For a multi-turn model, each line is a turn.
 
         The score is the summed log-probability of the answer's tokens, in nats, or None if it was retrieved. A blank
-        question has ("", 0.0).
+        question gives ("", 0.0).
         """
         if not question.strip():
             return "", 0.0
@@ -76,7 +76,7 @@ class Answerer:
         return self.target_tokenizer.decode(found["ids"][0].tolist()), float(found["scores"][0])
 
     def ids_of(self, question):
-        """What the model reads: start, pieces, end, of a long question as many as it has room for."""
+        """Returns the model input: start, pieces, end. Long questions are truncated."""
         turns = [self.tokenizer.encode(normalize(turn)) for turn in self.turns_of(question)]
         while len(turns) > 1 and sum(map(len, turns)) + len(turns) + 1 > self.max_length:
             turns = turns[1:]
@@ -85,25 +85,25 @@ class Answerer:
         return [self.tokenizer.bos_id(), *pieces[: self.max_length - 2], self.tokenizer.eos_id()]
 
     def turns_of(self, question):
-        """The last turns of a conversation, as many as the model knows."""
+        """Returns the last turns of a conversation, at most as many as the model was trained with."""
         if self.turns == 1:
             return [question]
         return [turn for turn in question.split("\n") if turn.strip()][-self.turns :]
 
 
 def load_retriever(folder, program=None):
-    """What finds known questions and their answers; None where every answer is generated."""
+    """Loads the `Retriever` of the folder. Returns None if all answers are generated."""
     program = program or folder / "retrieval.py"
     return runpy.run_path(str(program))["Retriever"](folder) if (folder / "retrieval.npz").exists() else None
 
 
 def normalize(text):
-    """Composes characters (NFC), turns every run of white space into one space, and strips the ends."""
+    """Applies Unicode NFC, collapses white space into single spaces and strips the ends."""
     return re.sub(SPACES, " ", unicodedata.normalize("NFC", text)).strip(" ")
 
 
 def main():
-    """Answers standard input."""
+    """Answers each line of standard input."""
     sys.stdin.reconfigure(encoding="utf-8-sig")
     sys.stdout.reconfigure(encoding="utf-8")
     answerer = Answerer(pathlib.Path(__file__).parent)

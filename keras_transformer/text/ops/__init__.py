@@ -1,1 +1,1 @@
-"""The steps of a tokenizer in core TensorFlow operations: see `core_ops.py`."""
+"""Tokenization steps as core TensorFlow operations, used by `core_ops.py`."""

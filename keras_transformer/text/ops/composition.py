@@ -1,4 +1,4 @@
-"""Unicode's normal form NFC, by the tables of Python's `unicodedata`."""
+"""Unicode normalization form NFC in a graph, with tables built from Python's `unicodedata`."""
 
 import functools
 import sys
@@ -10,7 +10,7 @@ from keras_transformer.text.ops.places import marked
 from keras_transformer.text.ops.rules import Rules
 from keras_transformer.text.ops.trie import NONE, pair, table
 
-CLASSES = 256  # Combining classes are below it.
+CLASSES = 256  # Upper limit of the combining classes, exclusive.
 
 
 class Composition(tf.Module):
@@ -24,7 +24,7 @@ class Composition(tf.Module):
         self._classes = table({ord(character): number for character, number in classes.items()}, NONE)
 
     def __call__(self, texts):
-        """Strings (batch,) in NFC; bytes that are no UTF-8 become U+FFFD."""
+        """Converts strings (batch,) to NFC. Invalid UTF-8 bytes become U+FFFD."""
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8")
         characters = tf.strings.unicode_decode(texts, "UTF-8").values
         may_change = tf.reduce_any(self._class_of(characters) != NONE)
@@ -34,7 +34,7 @@ class Composition(tf.Module):
         return self._classes.lookup(tf.cast(characters, tf.int64))
 
     def _compose(self, texts):
-        """Decomposes all characters, sorts the marks behind each by class, and joins what belongs together then."""
+        """Decomposes all characters, sorts the marks after each base by combining class, and composes the pairs."""
         texts = tf.strings.unicode_decode(self._decompose(texts), "UTF-8").with_row_splits_dtype(tf.int32)
         rows, classes = texts.value_rowids(), self._class_of(texts.values)
         first = tf.concat([tf.ones_like(rows[:1], tf.bool), rows[1:] != rows[:-1]], axis=0)
@@ -46,25 +46,25 @@ class Composition(tf.Module):
         return tf.strings.unicode_encode(tf.RaggedTensor.from_value_rowids(characters, rows, texts.nrows()), "UTF-8")
 
     def _join(self, characters, classes, begins):
-        """Joins pairs of characters, in all groups side by side: two of different groups never compose.
+        """Composes pairs of characters, in all groups in parallel. Characters of different groups never compose.
 
         Args:
-            characters: int32 (places,), code points.
-            classes: int32 (places,), their combining classes.
-            begins: bool (places,), where groups begin.
+            characters: Code points, int32 (places,).
+            classes: Their combining classes, int32 (places,).
+            begins: Where groups begin, bool (places,).
 
         Returns:
-            The characters, and bool (places,), which of them remain.
+            A tuple of the new code points and a mask of those to keep, bool (places,).
         """
         begins = tf.cast(tf.where(begins)[:, 0], tf.int32)
         lengths = tf.concat([begins[1:], tf.shape(characters)], axis=0) - begins
 
         def step(n, characters, kept, starters, before):
-            """Joins character n of each group to its last starter, unless one `before` it stands in the way."""
+            """Joins character n of each group to its last starter, unless the class `before` it blocks this."""
             inside = n < lengths
             here = tf.where(inside, begins + n, begins)
-            own, parts = tf.gather(classes, here), (tf.gather(characters, x) for x in (starters, here))
-            joined = self._pairs.lookup(pair(*(tf.cast(part, tf.int64) for part in parts)))
+            own, two = tf.gather(classes, here), (tf.gather(characters, x) for x in (starters, here))
+            joined = self._pairs.lookup(pair(*(tf.cast(one, tf.int64) for one in two)))
             joins = inside & (joined != NONE) & ((before == 0) | (before < own))
             at = tf.boolean_mask(starters, joins)
             characters = tf.tensor_scatter_nd_update(characters, at[:, None], tf.boolean_mask(joined, joins))
@@ -72,7 +72,7 @@ class Composition(tf.Module):
             stays = inside & ~joins
             return n + 1, characters, kept, tf.where(stays & (own == 0), here, starters), tf.where(stays, own, before)
 
-        # A group may begin with a mark, as a text may: no pair of Unicode does, so that nothing joins it.
+        # A group may begin with a mark, like a text. No Unicode pair begins with one, so nothing joins it.
         state = 1, characters, tf.ones_like(characters, tf.bool), begins, tf.zeros_like(begins)
         longest = tf.reduce_max(lengths)
         _, characters, kept, _, _ = tf.while_loop(lambda n, *_: n < longest, step, state)
@@ -81,11 +81,12 @@ class Composition(tf.Module):
 
 @functools.cache
 def unicode_tables():
-    """What the normal form needs to know of Unicode.
+    """Returns the Unicode tables for NFC.
 
     Returns:
-        Three dictionaries: characters and their full decompositions; pairs of characters and what they compose to; and
-        the combining classes, often 0, of the characters that may change beside others or by themselves.
+        Three dictionaries: from characters to their full decompositions, from pairs of characters to their
+        compositions, and from characters that may change, alone or next to others, to their combining classes (may be
+        0).
     """
     decompositions, pairs, classes = {}, {}, {}
     for character in map(chr, range(sys.maxunicode + 1)):

@@ -1,4 +1,4 @@
-"""From token ids to text."""
+"""Detokenization: converts token ids to text in a graph."""
 
 import tensorflow as tf
 
@@ -6,16 +6,16 @@ from keras_transformer.text.ops.normalizer import Normalizer
 from keras_transformer.text.sentence_pieces import SPACE
 
 LEADS = {1: (b"\x00", b"\x80"), 2: (b"\xc0", b"\xe0"), 3: (b"\xe0", b"\xf0"), 4: (b"\xf0", b"\xf8")}
-"""From where to where the first bytes of characters of so many bytes are, in UTF-8."""
+"""Range of the first byte of a UTF-8 character, by the number of its bytes."""
 
 REPLACEMENT = "\ufffd"
 
 
 class Detokenizer(tf.Module):
-    """Joins the pieces of a SentencePiece model, as it does itself.
+    """Joins pieces as SentencePiece does.
 
     Args:
-        model: Its `ModelProto`.
+        model: The `ModelProto` of the SentencePiece model.
     """
 
     def __init__(self, model):
@@ -25,7 +25,7 @@ class Detokenizer(tf.Module):
         opens = spec.add_dummy_prefix or spec.remove_extra_whitespaces
         drops = [opens and piece.piece.startswith(SPACE) for piece in model.pieces]
         openings = [surface[1:] if drop else surface for surface, drop in zip(surfaces, drops)]
-        # A text has begun once there is something of it; where spaces are not trimmed, a dropped one is something.
+        # A text has begun after its first nonempty piece. If spaces are not trimmed, a dropped space counts as well.
         begins = [bool(x) or (drop and not spec.remove_extra_whitespaces) for x, drop in zip(openings, drops)]
         bytes_ = [surface if piece.type == piece.BYTE else b"" for surface, piece in zip(surfaces, model.pieces)]
         self._surfaces, self._openings = tf.constant(surfaces), tf.constant(openings)
@@ -35,19 +35,19 @@ class Detokenizer(tf.Module):
         self._compose = Normalizer(model.denormalizer_spec) if composes else tf.identity
 
     def __call__(self, ids):
-        """Strings (batch,) of an int32 RaggedTensor (batch, None)."""
+        """Decodes an int32 RaggedTensor (batch, None) into strings (batch,)."""
         openings, surfaces = (tf.gather(strings, ids.values) for strings in (self._openings, self._surfaces))
         strings = tf.where(self._are_first(ids), openings, surfaces)
         strings = tf.where(self._are_whole(ids), strings, REPLACEMENT)
         return self._compose(tf.strings.unsorted_segment_join(strings, ids.value_rowids(), ids.nrows()))
 
     def _are_first(self, ids):
-        """Whether nothing of the text stands before each id: bool (ids,)."""
+        """Returns whether each id is at the beginning of its text: bool (ids,)."""
         begun = tf.cumsum(tf.gather(self._begins, ids.values), exclusive=True)
         return begun == tf.gather(begun, tf.gather(ids.row_starts(), ids.value_rowids()))
 
     def _are_whole(self, ids):
-        """Whether each id is no byte or, with those beside it, a character: bool (ids,)."""
+        """Returns whether each id is not a byte, or forms a character with adjacent bytes: bool (ids,)."""
         bytes_, lengths = tf.gather(self._bytes, ids.values), tf.gather(self._lengths, ids.values)
         rows = ids.value_rowids()
         bytes_ahead, rows_ahead = (
@@ -65,7 +65,7 @@ class Detokenizer(tf.Module):
 
 
 def surface_of(piece, unknown):
-    """What a piece adds to a text, bytes."""
+    """Returns the bytes that a piece adds to a text."""
     if piece.type == piece.CONTROL:
         return b""
     if piece.type == piece.UNKNOWN:
@@ -76,5 +76,5 @@ def surface_of(piece, unknown):
 
 
 def length_of(byte):
-    """The bytes of a character that begins with this one, 0 if none does."""
+    """Returns the number of bytes of a character that begins with this byte, or 0 if none does."""
     return next((length for length, (first, end) in LEADS.items() if first <= byte < end), 0)

@@ -1,4 +1,4 @@
-"""What a SentencePiece model does to a text before it looks for pieces, or after it has joined them."""
+"""Text normalization of a SentencePiece model, before segmentation or after detokenization."""
 
 import tensorflow as tf
 
@@ -7,10 +7,10 @@ from keras_transformer.text.sentence_pieces import SPACE
 
 
 class Normalizer(tf.Module):
-    """The rules of a model, and how it writes spaces.
+    """Applies the replacement rules and the white space handling of a model.
 
     Args:
-        spec: Its `NormalizerSpec`.
+        spec: The `NormalizerSpec` of the model.
     """
 
     def __init__(self, spec):
@@ -21,7 +21,7 @@ class Normalizer(tf.Module):
         self._space = SPACE if spec.escape_whitespaces else " "
 
     def __call__(self, texts):
-        """Strings (batch,) as the model has them, of valid UTF-8."""
+        """Normalizes strings (batch,) of valid UTF-8."""
         empty, texts = texts == "", self._replace(texts)
         if self._trims:
             texts = tf.strings.regex_replace(tf.strings.regex_replace(texts, " +", " "), "^ ", "")
@@ -29,6 +29,6 @@ class Normalizer(tf.Module):
         if self._prefixes:
             texts = tf.where(empty, "", tf.strings.join([self._space, texts]))
         if self._trims:
-            # The user's own signs for spaces go too, at the end alone.
+            # This also removes literal space signs of the input, but only at the end.
             texts = tf.strings.regex_replace(texts, f"{self._space}+$", "")
         return texts

@@ -1,4 +1,4 @@
-"""Strings that stand for others, as a SentencePiece model carries them."""
+"""String replacement rules of a SentencePiece model."""
 
 import numpy as np
 import tensorflow as tf
@@ -7,14 +7,14 @@ from keras_transformer.text.ops.places import borders, passed, places
 from keras_transformer.text.ops.trie import NONE, Trie
 
 BYTES = np.arange(1, 256, dtype="uint32")
-LABEL, VALUE, HAS_VALUE, FAR = 0x800000FF, 0x7FFFFFFF, 1 << 8, 1 << 9  # Bits of a unit.
+LABEL, VALUE, HAS_VALUE, FAR = 0x800000FF, 0x7FFFFFFF, 1 << 8, 1 << 9  # Bit masks of a unit.
 
 
 class Rules(tf.Module):
-    """Replaces strings in texts, from left to right and at each place the longest.
+    """Replaces strings in texts from left to right. The longest match wins.
 
     Args:
-        rules: A dictionary of strings and their replacements, not empty.
+        rules: A nonempty dictionary from strings to their replacements.
     """
 
     def __init__(self, rules):
@@ -23,27 +23,27 @@ class Rules(tf.Module):
         self._replacements = tf.constant(list(rules.values()))
 
     def __call__(self, texts):
-        """Strings (batch,) with the replacements, of valid UTF-8."""
+        """Applies the rules to strings (batch,) of valid UTF-8."""
         characters = places(texts)
-        found = self._strings.find(characters.values)
-        lengths = tf.reduce_max(tf.where(found == NONE, 0, tf.range(1, self._strings.longest + 1)), axis=1)
+        matches = self._strings.find(characters.values)
+        lengths = tf.reduce_max(tf.where(matches == NONE, 0, tf.range(1, self._strings.longest + 1)), axis=1)
         begins, ends = borders(characters)
         here = tf.range(tf.size(lengths))
         kept = passed(begins, tf.where(ends, here, here + tf.maximum(lengths, 1))) & ~ends
         rows = tf.boolean_mask(characters.value_rowids(), kept)
-        found, lengths, same = (tf.boolean_mask(x, kept) for x in (found, lengths, characters.values))
-        rules = tf.gather(found, tf.maximum(lengths - 1, 0), batch_dims=1)
+        matches, lengths, same = (tf.boolean_mask(x, kept) for x in (matches, lengths, characters.values))
+        rules = tf.gather(matches, tf.maximum(lengths - 1, 0), batch_dims=1)
         replacements = tf.gather(self._replacements, tf.maximum(rules, 0))
         strings = tf.where(rules == NONE, tf.strings.unicode_encode(same[:, None], "UTF-8"), replacements)
         return tf.strings.unsorted_segment_join(strings, rows, characters.nrows())
 
 
 def read_rules(charsmap):
-    """The rules that a SentencePiece model has as its `precompiled_charsmap`, bytes: a dictionary, perhaps empty.
+    """Parses the `precompiled_charsmap` of a SentencePiece model, bytes, into a dictionary of rules (may be empty).
 
-    These are the bytes of a double array (Darts-clone) after their number, and the replacements, each closed by a zero
-    byte. The array is a trie of UTF-8 whose nodes are units of 32 bits: a unit says where its children are, and by
-    which byte it is reached itself.
+    The format is the size in bytes of a double array (Darts-clone), the array, and the replacements, each terminated by
+    a zero byte. The array is a UTF-8 trie whose nodes are 32-bit units. Each unit holds the offset of its children and
+    the label (byte) of the edge that leads to it.
     """
     if not charsmap:
         return {}

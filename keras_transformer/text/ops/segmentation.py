@@ -1,8 +1,8 @@
-"""How texts fall into the pieces of a vocabulary, for each kind that SentencePiece learns.
+"""Segmentation of texts into the pieces of a vocabulary, for each SentencePiece model type.
 
-Each class takes a dictionary of the pieces and their ids, and the list of the scores of all ids. Called with strings
-(batch,) it gives ids, an int32 RaggedTensor (batch, None), in which a character that no piece covers has the size of
-the vocabulary plus its code point, and an unknown word that size.
+Each class takes a dictionary from pieces to ids, and the list of the scores of all ids. Called with strings (batch,),
+it returns ids as an int32 RaggedTensor (batch, None). A character that no piece covers gets the vocabulary size plus
+its code point as its id, and an unknown word the vocabulary size.
 """
 
 import math
@@ -13,7 +13,7 @@ from keras_transformer.text.ops.places import borders, every_second, passed, pla
 from keras_transformer.text.ops.trie import NONE, Trie, pair, table
 from keras_transformer.text.sentence_pieces import SPACE
 
-UNKNOWN_PENALTY = 10.0  # SentencePiece's: what is unknown scores so much below the worst piece.
+UNKNOWN_PENALTY = 10.0  # As in SentencePiece: unknown characters score this much below the worst piece.
 
 
 class Words(tf.Module):
@@ -43,7 +43,7 @@ class Characters(tf.Module):
 
 
 class BytePairs(tf.Module):
-    """Of all neighbours those are joined that make the piece of the highest score, again and again."""
+    """Byte-pair encoding: repeatedly joins the adjacent pair whose piece has the highest score."""
 
     def __init__(self, pieces, scores):
         super().__init__()
@@ -59,14 +59,14 @@ class BytePairs(tf.Module):
         self._neighbours = table(neighbours, 0)
         order = {score: rank for rank, score in enumerate(sorted(set(scores), reverse=True))}
         ranks = [*(order[score] for score in scores), len(order)]
-        # Once one of these is made, it may be part of a better one, which comes before the next of them.
+        # A piece with one of these ranks may be part of a better piece, which must be joined before the next of them.
         early = {ranks[x] for parts, i in joins.items() for x in parts if x < len(scores) and ranks[i] <= ranks[x]}
         self._ranks, self._late = tf.constant(ranks), tf.constant([x not in early for x in range(len(order) + 1)])
 
     def __call__(self, texts):
         units = self._characters(texts)
         rows = units.value_rowids()
-        # Where two characters are neighbours in no piece a text falls apart, into groups that are joined side by side.
+        # A text is split between characters that are adjacent in no piece. The groups are processed in parallel.
         apart = (rows[1:] != rows[:-1]) | (self._neighbours.lookup(neighbours_of(units.values)) == 0)
         groups = tf.cumsum(tf.cast(tf.concat([tf.zeros_like(rows[:1], tf.bool), apart], axis=0), tf.int32))
         row_of_group = tf.math.segment_max(rows, groups)
@@ -75,14 +75,14 @@ class BytePairs(tf.Module):
         return tf.RaggedTensor.from_value_rowids(values, tf.gather(row_of_group, groups), units.nrows())
 
     def _join(self, units, groups, _):
-        """The best join of each group: of equals the first, or all, if none of them makes one possible that is better.
+        """Applies the best join of each group. Of equal ones, the first, or all if they cannot enable a better join.
 
         Args:
-            units: int32 (units,), ids.
-            groups: int32 (units,), numbers of groups, ascending.
+            units: Ids, int32 (units,).
+            groups: Group numbers, int32 (units,), ascending.
 
         Returns:
-            Both after the joins, and whether there were any.
+            A tuple of the units and groups after the joins, and whether there were any joins.
         """
         joined = tf.where(groups[1:] == groups[:-1], self._joins.lookup(neighbours_of(units)), self._nothing)
         ranks, groups_of_joins = tf.gather(self._ranks, joined), groups[:-1]
@@ -97,10 +97,10 @@ class BytePairs(tf.Module):
 
 
 class Unigram(tf.Module):
-    """The pieces are those with the highest sum of scores; of equal sums, those with the longest piece at the end.
+    """Unigram language model: finds the segmentation with the highest sum of scores. Ties prefer a longer last piece.
 
-    Sums are rounded as SentencePiece rounds them while they are above -100,000. There it starts from 0 again, so that
-    in a text of tens of thousands of characters, of two ways that are all but equal, it may go the other.
+    Sums are rounded as in SentencePiece while they are above -100,000. Below, SentencePiece restarts from 0, so it may
+    choose differently between two nearly equal segmentations of a text of tens of thousands of characters.
     """
 
     def __init__(self, pieces, scores):
@@ -118,17 +118,17 @@ class Unigram(tf.Module):
         scores = tf.gather(self._scores, tf.where(ids == NONE, self._size + 1, tf.minimum(ids, self._size)))
         lengths = self._last_lengths(scores, self._best_sums(scores, characters))
         here = tf.range(tf.size(lengths))
-        cuts = passed(ends, here - lengths) & ~begins  # Where a text begins, the piece that ends is the closing one.
+        cuts = passed(ends, here - lengths) & ~begins  # A piece that ends where a text begins is `END`.
         here, lengths, rows = (tf.boolean_mask(x, cuts) for x in (here, lengths, characters.value_rowids()))
         ids = tf.gather_nd(ids, tf.stack([here - lengths, lengths - 1], axis=1))
         return tf.RaggedTensor.from_value_rowids(ids, rows, characters.nrows())
 
     def _best_sums(self, scores, characters):
-        """The highest sum of scores up to each place (Viterbi), in all texts side by side.
+        """Computes the highest sum of scores up to each place (Viterbi), for all texts in parallel.
 
         Args:
-            scores: float32 (places, longest), of the pieces of 1, 2, … characters that begin at each place.
-            characters: RaggedTensor (batch, None), of which only the rows count.
+            scores: Scores of the pieces of 1, 2, … characters that begin at each place, float32 (places, longest).
+            characters: RaggedTensor (batch, None). Only its row lengths are used.
 
         Returns:
             float32 (places,).
@@ -137,7 +137,7 @@ class Unigram(tf.Module):
         nothing = tf.fill([characters.nrows(), self._pieces.longest], -math.inf)
 
         def step(n, ahead, sums):
-            """One place further: `ahead` has the highest sums found so far for it and for those after it."""
+            """Advances by one place. `ahead` holds the highest sums so far for this place and the following ones."""
             here = tf.minimum(begins + n, tf.shape(scores)[0] - 1)
             reached = ahead[:, :1] + tf.gather(scores, here)
             following = tf.concat([ahead[:, 1:], nothing[:, :1]], axis=1)
@@ -151,7 +151,7 @@ class Unigram(tf.Module):
         return tf.gather_nd(sums.stack(), tf.stack([place_in_row, rows], axis=1))
 
     def _last_lengths(self, scores, sums):
-        """The length of the piece that ends before each place on the best way there, 0 at a begin: int32 (places,)."""
+        """Returns the length of the last piece on the best path to each place, 0 at the start: int32 (places,)."""
         lengths, count = tf.range(1, self._pieces.longest + 1), tf.size(sums)
         ends = tf.minimum(tf.range(count)[:, None] + lengths, count - 1)
         reached = sums[:, None] + scores
@@ -160,6 +160,6 @@ class Unigram(tf.Module):
 
 
 def neighbours_of(units):
-    """The keys of each two that stand side by side."""
+    """Returns the keys of all adjacent pairs."""
     units = tf.cast(units, tf.int64)
     return pair(units[:-1], units[1:])

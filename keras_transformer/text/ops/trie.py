@@ -1,4 +1,4 @@
-"""Tables, and the strings of a set at every place of a row of characters."""
+"""Lookup tables, and a trie that finds strings at every place of a sequence of characters."""
 
 import tensorflow as tf
 
@@ -6,13 +6,13 @@ NONE = -1
 
 
 class Trie(tf.Module):
-    """A set of strings that grow by a character from node to node.
+    """A trie of strings.
 
     Args:
-        values: A dictionary of the strings and their values, 0 or more. None is empty or holds a zero character.
+        values: A dictionary from strings to values, 0 or more. No string may be empty or contain a zero character.
 
     Attributes:
-        longest: Characters of the longest string.
+        longest: Number of characters of the longest string.
     """
 
     def __init__(self, values):
@@ -25,34 +25,34 @@ class Trie(tf.Module):
                     children[pair(nodes[prefix[:-1]], ord(prefix[-1]))] = nodes[prefix]
         self.longest = max(map(len, values))
         self._children = table(children, len(nodes), tf.int64)
-        # After the last node there is one more, for who finds no way on.
+        # One extra node after the last stands for "no match".
         self._values = tf.constant([values.get(prefix, NONE) for prefix in nodes] + [NONE])
 
     def find(self, characters):
-        """The values of the strings that begin at each place.
+        """Looks up the strings that begin at each place.
 
         Args:
-            characters: int32 (places,), code points.
+            characters: Code points, int32 (places,).
 
         Returns:
-            int32 (places, longest): in column n the value of the string of n + 1 characters, or `NONE`.
+            int32 (places, longest). Column n holds the value of the string of n + 1 characters, or `NONE`.
         """
-        nodes, found = tf.zeros_like(characters, tf.int64), []
+        nodes, columns = tf.zeros_like(characters, tf.int64), []
         ahead, count = tf.pad(tf.cast(characters, tf.int64), [[0, self.longest]]), tf.size(characters)
         for n in range(self.longest):
             nodes = self._children.lookup(pair(nodes, ahead[n : n + count]))
-            found.append(tf.gather(self._values, nodes))
-        return tf.stack(found, axis=1)
+            columns.append(tf.gather(self._values, nodes))
+        return tf.stack(columns, axis=1)
 
 
 def pair(first, second):
-    """Two integers from 0 up, below 2³¹, as one key."""
+    """Combines two integers from 0 to 2³¹ - 1 into one key."""
     return first * 2**31 + second
 
 
 def table(values, default, dtype=tf.int32):
-    """A static table of the integers that a dictionary has for integers from 0 up, or for strings."""
-    values = values or {NONE: default}  # TensorFlow refuses an empty one.
+    """Creates a static lookup table from a dictionary whose keys are integers of at least 0, or strings."""
+    values = values or {NONE: default}  # TensorFlow does not support empty tables.
     keys = tf.constant(list(values), tf.string if isinstance(next(iter(values)), str) else tf.int64)
     initializer = tf.lookup.KeyValueTensorInitializer(keys, tf.constant(list(values.values()), dtype))
     return tf.lookup.StaticHashTable(initializer, default)

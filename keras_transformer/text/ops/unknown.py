@@ -1,6 +1,6 @@
-"""The ids of characters and words that no piece covers, which `segmentation` leaves above those of the vocabulary.
+"""Ids of unknown characters and words, which `segmentation` returns as ids above the vocabulary.
 
-Both classes take and give ids as an int32 RaggedTensor (batch, None).
+Both classes map ids to ids, int32 RaggedTensors (batch, None).
 """
 
 import tensorflow as tf
@@ -9,10 +9,10 @@ from keras_transformer.text.sentence_pieces import UNK_ID
 
 
 class UnknownAsOne(tf.Module):
-    """The unknown id, once for all that is unknown side by side.
+    """Replaces each run of unknowns with a single unknown id.
 
     Args:
-        size: Ids of the vocabulary.
+        size: Size of the vocabulary.
     """
 
     def __init__(self, size):
@@ -28,11 +28,11 @@ class UnknownAsOne(tf.Module):
 
 
 class UnknownAsBytes(tf.Module):
-    """A character as the ids of its bytes in UTF-8.
+    """Replaces each unknown character with the ids of its UTF-8 bytes (byte fallback).
 
     Args:
-        size: Ids of the vocabulary.
-        byte_ids: The ids of the bytes, a list in their order.
+        size: Size of the vocabulary.
+        byte_ids: List of the ids of the bytes 0 to 255.
     """
 
     def __init__(self, size, byte_ids):
@@ -44,6 +44,6 @@ class UnknownAsBytes(tf.Module):
         characters = tf.strings.unicode_encode(tf.where(unknown, ids.values - self._size, 0)[:, None], "UTF-8")
         bytes_ = tf.cast(tf.io.decode_raw(characters, tf.uint8, fixed_length=4), tf.int32)
         spelled = tf.where(unknown[:, None], tf.gather(self._byte_ids, bytes_), ids.values[:, None])
-        # A known id has the character zero here, whose length is one byte too.
+        # Known ids are represented by the zero character here, which is one byte long as well.
         spelled = tf.RaggedTensor.from_tensor(spelled, tf.strings.length(characters), row_splits_dtype=tf.int32)
         return ids.with_values(spelled).merge_dims(1, 2)
