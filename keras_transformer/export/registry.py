@@ -14,6 +14,7 @@ from keras_transformer.export.run_folder import answers_of
 from keras_transformer.runs.run import Run
 
 RUN = "run"  # This format is a run folder.
+MODULES = {RUN: "run_folder"}  # Of formats whose module has another name.
 
 
 def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, **options):
@@ -66,7 +67,7 @@ def module_of(kind):
     """Returns the module that writes and loads a format. Raises `InputError` if there is no such format."""
     if kind not in FORMATS:
         raise InputError(f"unknown export format {kind!r}: use one of {', '.join(FORMATS)}")
-    return importlib.import_module(f"keras_transformer.export.{kind}")
+    return importlib.import_module(f"keras_transformer.export.{MODULES.get(kind, kind)}")
 
 
 def export_saved_model(run_dir, path, **options):
