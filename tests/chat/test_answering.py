@@ -51,8 +51,8 @@ def test_the_lines_below_an_answer_show_what_is_behind_it():
         "  [0.50] pair 7: 배 / 고파",
     ]
     assert source_lines(Answer("자요.", -1.0, NEAR[2:]), True) == [
-        "  composed; nearest:",
+        "  generated; nearest:",
         "  [0.20] corrections.jsonl, row 1: 졸려",
     ]
-    assert source_lines(Answer("", -1.0), True) == ["  composed; nothing known is near"]
-    assert source_lines(Answer("", -1.0), False) == ["  composed; the run has no datastore"]
+    assert source_lines(Answer("", -1.0), True) == ["  generated; no similar question"]
+    assert source_lines(Answer("", -1.0), False) == ["  generated; the run has no datastore"]

@@ -64,7 +64,7 @@ def test_a_page_needs_no_matplotlib(call, tmp_path, monkeypatch):
         ("안녕", ["a.png", "--seed", "1"], "--seed needs --sample"),
         (
             "hello " * 24, ["a.png"],
-            "the question has 26 tokens with its start and end, and this run reads 24: ask a shorter one",
+            "the question has 26 tokens including start and end, but this run reads at most 24: ask a shorter one",
         ),
         ("\udcff", ["a.html"], "the question is not UTF-8"),
     ],

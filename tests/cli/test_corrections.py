@@ -59,7 +59,7 @@ def test_answers_with_their_sources(run, call):
     assert sources[0].startswith("  [1.00] pair ")
     assert sources[0].endswith(": hello")
     out = call("answer", run, "--cite", stdin="hello\n")[1].splitlines()
-    assert out[:2] == ["Hi there!", "  composed; nearest:"]
+    assert out[:2] == ["Hi there!", "  generated; nearest:"]
     assert len(out) == 5
     found = json.loads(call("answer", run, "--json", "--answer-by", "retrieve", stdin="hello\n")[1])
     [answer] = found["answers"]
@@ -82,7 +82,7 @@ def test_what_cannot_be_is_one_line(run, call, tmp_path, monkeypatch):
     assert refused(call, "answer", run, "--beam", "2", "--answer-by", "retrieve") == message
     (run / "datastore.jsonl").unlink()
     for command in (["teach", run, "a", "b"], ["forget", run, "a"]):
-        assert refused(call, *command) == f"{run}: has no datastore to correct. Train it again to get one."
+        assert refused(call, *command) == f"{run}: this run has no datastore to correct. Train it again to get one."
     for command in (["answer", run], ["chat", run], ["evaluate", run], ["compare", run, run]):
         message = f"{run}: has no datastore to retrieve from. Train it again, or answer by generate."
         assert refused(call, *command, "--answer-by", "retrieve") == message
