@@ -70,7 +70,7 @@ def test_equal_scores_are_refused_together_or_not_at_all():
 
 @pytest.mark.parametrize("refusals", [0, 1, -0.1, 5, float("nan")])
 def test_a_rate_that_cannot_be_is_refused(refusals):
-    with pytest.raises(InputError, match=r"a rate of wrong refusals must be above 0 and below 1, such as 0\.05, not"):
+    with pytest.raises(InputError, match=r"the refusal rate must be between 0 and 1, such as 0\.05, not"):
         made().bounds(refusals)
 
 
@@ -82,7 +82,7 @@ def test_a_rate_that_so_few_questions_cannot_tell_is_refused():
 def test_a_fallback_is_one_line():
     assert made().fallback("").text == ""
     for text in ("a\nb", "a\n", "a\u2028b"):
-        with pytest.raises(InputError, match="a fallback must be one line, not"):
+        with pytest.raises(InputError, match="the fallback must be a single line, not"):
             made().fallback(text)
 
 

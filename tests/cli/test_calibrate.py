@@ -163,7 +163,7 @@ def test_a_conversation_says_the_fallback_whole(judged, capsys, monkeypatch):
     [
         (["--refusals", "0.1"], "--refusals needs --fallback TEXT"),
         (["--fallback", "?", "--n-best", "2"], "--fallback applies to a single answer: leave out --n-best"),
-        (["--fallback", "?", "--refusals", "1.5"], "a rate of wrong refusals must be above 0 and below 1"),
+        (["--fallback", "?", "--refusals", "1.5"], "the refusal rate must be between 0 and 1"),
         (["--fallback", "?", "--refusals", "0.01"], "a rate of wrong refusals of 0.01 cannot be told from 99"),
         (["--fallback", "a\nb"], "a fallback must be one line, not 'a\\nb'"),
         (["--fallback", "\udcff"], "--fallback is not UTF-8"),
