@@ -29,7 +29,7 @@ def test_a_damaged_file_is_named(tmp_path, text):
 
 def test_the_ways_are_those_of_the_commands():
     assert WAYS == WAYS_OF_COMMANDS
-    with pytest.raises(InputError, match="no way of answering 'guess'; there are generate, retrieve, hybrid"):
+    with pytest.raises(InputError, match="unknown way of answering 'guess': choose one of generate, retrieve, hybrid"):
         checked_way("guess")
 
 

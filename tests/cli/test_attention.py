@@ -76,7 +76,7 @@ def test_wrong_input_is_one_line_before_the_model_is_loaded(call, tmp_path, monk
 
 
 def test_a_blank_question_is_one_line(call, tmp_path):
-    message = "keras-transformer: error: a blank question has nothing to attend to: ask something\n"
+    message = "keras-transformer: error: the question is blank. Write one.\n"
     assert call(" ", "--output", "a.html") == (2, "", message)
     assert names(tmp_path) == []
 

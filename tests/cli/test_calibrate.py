@@ -164,8 +164,8 @@ def test_a_conversation_says_the_fallback_whole(judged, capsys, monkeypatch):
         (["--refusals", "0.1"], "--refusals needs --fallback TEXT"),
         (["--fallback", "?", "--n-best", "2"], "--fallback applies to a single answer: leave out --n-best"),
         (["--fallback", "?", "--refusals", "1.5"], "the refusal rate must be between 0 and 1"),
-        (["--fallback", "?", "--refusals", "0.01"], "a rate of wrong refusals of 0.01 cannot be told from 99"),
-        (["--fallback", "a\nb"], "a fallback must be one line, not 'a\\nb'"),
+        (["--fallback", "?", "--refusals", "0.01"], "a refusal rate of 0.01 is too small for a calibration on 99"),
+        (["--fallback", "a\nb"], "the fallback must be a single line, not 'a\\nb'"),
         (["--fallback", "\udcff"], "--fallback is not UTF-8"),
         (["--fallback", "?", "--beam", "3"], "confidence.json: calibrated for greedy, max_length 23, "),
     ],
@@ -178,5 +178,5 @@ def test_a_fallback_that_cannot_be_is_one_line(judged, capsys, words, message):
 def test_without_a_calibration_the_command_to_type_is_named(run, capsys):
     for command in (["answer", run], ["chat", run], ["export", run, run / "out"]):
         line = refused(capsys, *command, "--fallback", UNKNOWN)
-        assert line == f"{run}: not calibrated, so that no confidence is known: first keras-transformer calibrate {run}"
+        assert line == f"{run}: the run is not calibrated. Calibrate it first: keras-transformer calibrate {run}"
     assert not (run / "out").exists()

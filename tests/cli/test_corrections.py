@@ -68,7 +68,7 @@ def test_answers_with_their_sources(run, call):
 
 
 def test_what_cannot_be_is_one_line(run, call, tmp_path, monkeypatch):
-    assert refused(call, "forget", run, "who?").startswith("forget: no exchange asks 'who?'")
+    assert refused(call, "forget", run, "who?").startswith("forget: no exchange has the question 'who?'")
     assert refused(call, "teach", run, " ", "a") == "the question is blank. Write one."
     assert refused(call, "teach", run, "a", "\udcb0") == "the answer is not UTF-8"
     assert refused(call, "teach", tmp_path / "no", "a", "b") == f"{tmp_path / 'no'}: there is no such run folder"
@@ -101,10 +101,8 @@ def test_info_and_exports_say_how_the_run_answers(run, call, tmp_path):
     line = f"answers   by retrieve (chrF: generate 10.0, retrieve 20.6); {count} exchanges, 1 taught, 1 forgotten"
     assert line in in_lines(about).splitlines()
     out = call("export", run, tmp_path / "greedy", "--max-length", 5)[1]
-    assert out.endswith("; answers by generating only; the run itself answers by retrieve\n")
-    assert "answers   by generating only; the run itself answers by retrieve" in in_lines(
-        about_folder(tmp_path / "greedy")
-    )
+    assert out.endswith("; answers by generate only; the run answers by retrieve\n")
+    assert "answers   by generate only; the run answers by retrieve" in in_lines(about_folder(tmp_path / "greedy"))
     out = call("export", run, tmp_path / "onnx", "--format", "onnx")[1]
     assert out.endswith("; answers by retrieve, as the run does\n")
     assert "answers   by retrieve, as the run does" in in_lines(about_folder(tmp_path / "onnx"))

@@ -110,7 +110,7 @@ def test_the_model_of_a_preset_and_of_a_run(drawn, small_run):
         (["positions", "--d-model", "0", "--output", "a.png"], "d_model must be a whole number of at least 1, not 0"),
         (
             ["schedule", "--preset", "characters", "--output", "a.png"],
-            "characters: its cosine ends with the training, of unknown length: add --steps N, its updates",
+            "characters: the length of its cosine schedule is unknown: add --steps N, the number of updates",
         ),
         (["schedule", "--preset", "demo", "--steps", "0", "--output", "a.png"], "steps must be a whole number of at"),
     ],
