@@ -107,7 +107,7 @@ def test_a_port_in_use_is_one_line(small_run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         line = one_error_line(call(small_run, "--port", port))
-    start = f"keras-transformer: error: cannot listen at 127.0.0.1, port {port}: "
+    start = f"keras-transformer: error: cannot listen on 127.0.0.1, port {port}: "
     assert line.startswith(start)
     assert line.endswith("; choose another --host or --port")
 
