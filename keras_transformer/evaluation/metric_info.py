@@ -1,15 +1,15 @@
-"""The scores for people: in which order, how each is written, which is better, and what it says."""
+"""Metadata of the scores: their order, number format, direction and description."""
 
 from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """A score in words.
+    """The metadata of a score.
 
     Attributes:
-        form: How its number is written.
-        better: "less" or "more"; of some, neither.
-        about: What it says.
+        form: Format string of its value.
+        better: Whether "less" or "more" is better; "" for neither.
+        about: Its description.
     """
 
     form: str

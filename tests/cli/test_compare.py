@@ -139,8 +139,8 @@ def test_what_a_run_may_have_met_is_said(make_run, corpus, tmp_path, capsys):
     assert status == 0
     assert errors.splitlines() == [
         "Comparing on 2 pairs …",
-        f"keras-transformer: warning: {own}: 2 of 2 questions stand in the training part of its corpus: no test of "
-        "what it never met",
+        f"keras-transformer: warning: {own}: 2 of 2 questions are in its training data: the scores do not measure "
+        "unseen questions",
         f"keras-transformer: warning: {unknown}: trained on another corpus, which was not found: these questions may "
         "have been in its training data",
     ]

@@ -112,7 +112,7 @@ def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_fo
     out, errors = capsys.readouterr()
     count = json.loads(out)["questions"]
     assert json.loads(out)["met"] == count > 0
-    what = f"{count} of {count} questions stand in the training part of its corpus: no test of what it never met"
+    what = f"{count} of {count} questions are in its training data: the scores do not measure unseen questions"
     assert f"keras-transformer: warning: {run}: {what}" in errors.splitlines()
     assert main(["evaluate", str(run), "--json"]) == 0  # The run's own corpus, as none is named.
     out, errors = capsys.readouterr()
