@@ -6,9 +6,9 @@ import unicodedata
 from keras_transformer.errors import InputError
 
 KINDS = {
-    "cross": ("Cross-attention", "the answer looks …", "… at the question"),
-    "encoder": ("Encoder self-attention", "the question looks …", "… at itself"),
-    "decoder": ("Decoder self-attention", "the answer looks …", "… at itself so far"),
+    "cross": ("Cross-attention", "answer (queries)", "question (keys)"),
+    "encoder": ("Encoder self-attention", "question (queries)", "question (keys)"),
+    "decoder": ("Decoder self-attention", "answer (queries)", "answer so far (keys)"),
 }
 """The kinds of attention (section 3.2.3): their names, and the labels of rows and columns."""
 
