@@ -180,8 +180,8 @@ class Chatbot:
             return retrieved(near)
         if isinstance(strategy, Beam):
             [[(text, score)]] = self.n_best([question], 1, strategy, **settings)
-            said = fallback.instead_of(text, score, *self.pieces([question])) if fallback else text
-            yield from filter(None, [said])
+            reply = fallback.instead_of(text, score, *self.pieces([question])) if fallback else text
+            yield from filter(None, [reply])
             return Answer(text, score, tuple(near))
         if not (ids := self.ids_of([question])[0]):
             return Answer("", 0.0)
@@ -195,10 +195,10 @@ class Chatbot:
             ids, ended = (ops.convert_to_numpy(state[name])[0] for name in ("ids", "ended"))
             ended = ended or length == config.max_length
             step = max(1, int(step * SECONDS_A_PIECE / (time.perf_counter() - start)))
-            text = said = self.target_tokenizer.decode(ids.tolist())
+            text = reply = self.target_tokenizer.decode(ids.tolist())
             if fallback:
-                said = fallback.instead_of(text, float(state["scores"][0]), *self.pieces([question]))
-            whole = said if ended else self.settled(said)
+                reply = fallback.instead_of(text, float(state["scores"][0]), *self.pieces([question]))
+            whole = reply if ended else self.settled(reply)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
                 shown = whole

@@ -261,9 +261,9 @@ def answer_lines(run_dir, questions, options):
         [pieces] = bot.pieces([asked]) if fallback else [0]
         reply = ""
         for answer in answers:
-            said = fallback.said(answer, pieces) if fallback and not unknown else answer.text
-            reply = reply or said
-            print(in_words(said, answer.score, options), flush=True)
+            text = fallback.said(answer, pieces) if fallback and not unknown else answer.text
+            reply = reply or text
+            print(in_words(text, answer.score, options), flush=True)
             if options.cite and asked and not unknown:
                 print(*source_lines(answer, bot.datastore is not None), sep="\n", flush=True)
         conversation.said = [*conversation.said, question, "" if unknown else reply][-bot.turns :] if asked else []

@@ -171,7 +171,7 @@ def read_lines(path):
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, row {row}: not UTF-8. Save the file in UTF-8.") from None
-    return data.decode("utf-8-sig").split("\n")  # Not splitlines(): U+2028 may stand in a text.
+    return data.decode("utf-8-sig").split("\n")  # Not splitlines(): a text may contain U+2028.
 
 
 def parse(path, lines):
