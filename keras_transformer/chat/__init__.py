@@ -1,1 +1,1 @@
-"""What a chatbot has at hand besides its weights: the exchanges that it was trained on or taught."""
+"""The chatbot: generation, retrieval from the datastore, and confidence."""

@@ -1,4 +1,4 @@
-"""What a chatbot looked at while it read a question and wrote its answer."""
+"""The attention weights of a chatbot while it reads a question and generates the answer."""
 
 import dataclasses
 
@@ -16,14 +16,14 @@ class AttentionTrace:
 
     Attributes:
         asked: The question's text.
-        question: The tokens that the encoder read, texts in their order.
-        answer: The tokens that were made, up to and with the end.
-        written: The answer's text after each of its tokens; the tokens alone do not say where its spaces are.
-        encoder: float32 (layers, heads, question, question). Each row sums to 1: from the token of the row to those of
-            the columns.
-        decoder: float32 (layers, heads, answer, answer). Row i made token i; the columns are the tokens that were
-            read: the start, then the answer less its last.
-        cross: float32 (layers, heads, answer, question). Row i made token i.
+        question: The input tokens of the encoder, a list of texts.
+        answer: The generated tokens, including the end token, a list of texts.
+        written: The decoded answer after each token. The tokens alone do not determine its spaces.
+        encoder: Encoder self-attention, float32 (layers, heads, question, question). Each row sums to 1: the attention
+            of the row's token to the columns' tokens.
+        decoder: Decoder self-attention, float32 (layers, heads, answer, answer). Row i belongs to the generation of
+            token i; the columns are the input tokens of the decoder: the start, then the answer without its last token.
+        cross: Cross-attention, float32 (layers, heads, answer, question). Row i belongs to the generation of token i.
         answers: All answers, pairs of text and log-probability; the weights are those of the first.
     """
 
@@ -38,35 +38,35 @@ class AttentionTrace:
 
     @property
     def read(self):
-        """The tokens that the decoder read, one for each that it made."""
+        """The input tokens of the decoder, one for each generated token."""
         return [SPECIAL["start_id"], *self.answer[:-1]]
 
 
 def trace_attention(bot, question, strategy=None, num_return=1, **settings):
-    """Asks a chatbot one question, and keeps its attention.
+    """Answers one question and records the attention weights.
 
     Args:
         bot: A `Chatbot`.
         question: The question.
-        strategy: How tokens are chosen, as for `generate`.
-        num_return: Answers to it.
-        **settings: Of `generate`.
+        strategy: The decoding strategy, as for `generate`.
+        num_return: Number of answers.
+        **settings: Further settings of `generate`.
 
     Returns:
-        What it `AttentionTrace`.
+        An `AttentionTrace`.
 
     Raises:
         InputError: If the question is blank.
     """
     [ids] = bot.ids_of([question])
     if not ids:
-        raise InputError("a blank question has nothing to attend to: ask something")
-    how = bot.settings(strategy=strategy, num_return=num_return, **settings)
-    made = generate(bot.model, np.array([ids], "int32"), **how, return_attention=True)
-    rows = made.ids.reshape(num_return, -1)
-    length = int(made.lengths.flat[0])
+        raise InputError("the question is blank. Write one.")
+    settings = bot.settings(strategy=strategy, num_return=num_return, **settings)
+    generation = generate(bot.model, np.array([ids], "int32"), **settings, return_attention=True)
+    rows = generation.ids.reshape(num_return, -1)
+    length = int(generation.lengths.flat[0])
     first = rows[0, :length].tolist()
-    weights = {name: weight[0] for name, weight in made.attention.items()}
+    weights = {name: weight[0] for name, weight in generation.attention.items()}
     texts = bot.target_tokenizer.decode(rows)
     return AttentionTrace(
         asked=question,
@@ -76,11 +76,11 @@ def trace_attention(bot, question, strategy=None, num_return=1, **settings):
         encoder=weights["encoder"],
         decoder=weights["decoder"][:, :, :length, :length],
         cross=weights["cross"][:, :, :length],
-        answers=[(text, float(score)) for text, score in zip(texts, made.scores.flat)],
+        answers=[(text, float(score)) for text, score in zip(texts, generation.scores.flat)],
     )
 
 
 def pieces_of(ids, tokenizer):
-    """What each token id reads as by itself; '▁' for a space."""
+    """Returns the text of each token id by itself; '▁' for a space."""
     special = {getattr(tokenizer, name): text for name, text in SPECIAL.items()}
     return [special.get(i) or text or "▁" for i, text in zip(ids, tokenizer.decode([[i] for i in ids]))]

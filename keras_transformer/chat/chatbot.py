@@ -1,4 +1,4 @@
-"""A trained run that answers questions in text."""
+"""A chatbot that answers questions with a trained run."""
 
 import time
 
@@ -15,31 +15,31 @@ from keras_transformer.errors import InputError
 from keras_transformer.runs.run import Run
 from keras_transformer.text.turns import question_ids
 
-SOURCES = 3  # Matches that an answer names.
-BATCH = 64  # Answers that are made side by side.
-SECONDS_A_PIECE = 0.05  # A stream takes so many tokens at once as are made in this time, as every piece has its cost.
-INCOMPLETE = "\ufffd"  # What the bytes of a character that is not whole yet decode to.
+SOURCES = 3  # Matches that an answer cites.
+BATCH = 64  # Answers that are generated in a batch.
+SECONDS_A_PIECE = 0.05  # Target time per piece of a stream; every piece has an overhead.
+INCOMPLETE = "\ufffd"  # Incomplete bytes of a character decode to this.
 
 
 class Chatbot:
-    """A model and its tokenizers, asked in text.
+    """A model with its tokenizers, which answers questions in text.
 
-    Its methods take `strategy` and further settings of `generate` by name: `min_length`, `max_length`,
-    `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`. With one of these the answer is generated, as they say
-    how; otherwise it is made in the way that `answer_by` names, by default that of the `fallback` or else the run's
-    own.
+    The methods take `strategy` and further settings of `generate` by name: `min_length`, `max_length`,
+    `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`. With any of these, the answer is generated. Otherwise
+    `answer_by` selects the way of answering; the default is that of the `fallback`, or else that of the run.
 
     Args:
         model: A trained `transformer()`.
-        tokenizer: The `Tokenizer` it was trained with, of the questions.
-        max_length: Tokens of a question and of an answer, start and end included. Longer questions are read up to
-            there, as the model never saw more in training.
+        tokenizer: The `Tokenizer` of the questions that the model was trained with.
+        max_length: Maximum number of tokens of a question and of an answer, including start and end. Longer questions
+            are truncated, because the model was not trained on them.
         target_tokenizer: The `Tokenizer` of the answers; None for the same.
-        turns: Turns of a conversation that it reads, which are the lines of a question; of more, the last ones.
+        turns: Number of turns of a conversation that the model reads, one per line of a question; of more turns, the
+            last ones.
 
     Attributes:
         datastore: The run's `Datastore`; None if it has none.
-        answering: Its `Answering`, which says how it answers where nothing else is asked for.
+        answering: The run's `Answering`, its default way of answering.
     """
 
     def __init__(self, model, tokenizer, max_length, target_tokenizer=None, turns=1):
@@ -49,31 +49,34 @@ class Chatbot:
 
     @classmethod
     def load(cls, run_dir):
-        """The chatbot of a run folder with its best weights; raises `InputError` if it cannot be read."""
+        """Loads the chatbot of a run folder with its best weights; raises `InputError` if it cannot be read."""
         run = Run(run_dir)
         return cls.of_run(run, run.load_model())
 
     @classmethod
     def of_run(cls, run, model):
-        """The chatbot of a `Run` whose model is loaded; raises `InputError` if the rest cannot be read."""
+        """Returns the chatbot of a `Run` with a loaded model; raises `InputError` if the run cannot be read."""
         bot = cls(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
         if Datastore.exists(run.path):
             bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.load(run.path)
         return bot
 
     def reply(self, question, strategy=None, fallback=None, answer_by=None, **settings):
-        """The answer to one question, "" to a blank one."""
+        """Returns the answer to one question; "" for a blank question."""
         return self.replies([question], strategy, fallback, answer_by, **settings)[0]
 
     def replies(self, questions, strategy=None, fallback=None, answer_by=None, **settings):
-        """The answers to many questions, in their order; batched by length behind the scenes.
+        """Returns the answers to many questions, in their order. Questions are batched by length.
 
         Args:
-            questions: The questions.
-            strategy: How tokens are chosen, as in `generate`.
-            fallback: A `Fallback`, which stands in the place of answers that are too unlikely; None to give all.
-            answer_by: "generate", "retrieve" or "hybrid"; None for the run's own way.
-            **settings: Of `generate`.
+            questions: The questions, a list of texts.
+            strategy: The decoding strategy, as in `generate`.
+            fallback: A `Fallback`, which replaces answers of low confidence; None to return all answers.
+            answer_by: "generate", "retrieve" or "hybrid"; None for the run's default.
+            **settings: Further settings of `generate`.
+
+        Returns:
+            A list of texts.
         """
         answers = self.answers(questions, strategy, fallback, answer_by, **settings)
         if not fallback:
@@ -82,31 +85,31 @@ class Chatbot:
         return [fallback.said(*one) for one in zip(answers, pieces)]
 
     def answers(self, questions, strategy=None, fallback=None, answer_by=None, **settings):
-        """The same with scores and sources, an `Answer` to each; what a `fallback` would say stands not in it."""
+        """Returns an `Answer` with score and sources to each question, as `replies` but without the fallback text."""
         way = self.way(answer_by, strategy, fallback, settings)
         matches = self.matches(questions)
-        found = [retrieved(near) if self.retrieves(near, way) else None for near in matches]
-        rest = [number for number, answer in enumerate(found) if answer is None]
+        answers = [retrieved(near) if self.retrieves(near, way) else None for near in matches]
+        rest = [number for number, answer in enumerate(answers) if answer is None]
         generated = self.n_best([questions[number] for number in rest], 1, strategy, **settings)
         for number, [(text, score)] in zip(rest, generated):
-            found[number] = Answer(text, score, tuple(matches[number]))
-        return found
+            answers[number] = Answer(text, score, tuple(matches[number]))
+        return answers
 
     def candidates(self, questions, num_return, strategy=None, **settings):
-        """What `n_best` gives, a list of `Answer`s to each question, with the exchanges that are near to it."""
-        found = zip(self.n_best(questions, num_return, strategy, **settings), self.matches(questions))
-        return [[Answer(*one, tuple(near)) for one in answers] for answers, near in found]
+        """Returns the result of `n_best` as a list of `Answer`s to each question, with the nearest exchanges."""
+        pairs = zip(self.n_best(questions, num_return, strategy, **settings), self.matches(questions))
+        return [[Answer(*one, tuple(near)) for one in answers] for answers, near in pairs]
 
     def matches(self, questions):
-        """For each question the nearest exchanges of the datastore; none without one, or for a blank question."""
-        asked = [number for number, question in enumerate(questions) if question.strip()]
-        if self.datastore is None or not asked:
+        """Returns the nearest `Match`es of each question; empty without a datastore, or for a blank question."""
+        rows = [row for row, question in enumerate(questions) if question.strip()]
+        if self.datastore is None or not rows:
             return [[] for _ in questions]
-        found = dict(zip(asked, self.datastore.nearest([questions[number] for number in asked], SOURCES)))
-        return [found.get(number, []) for number in range(len(questions))]
+        nearest = dict(zip(rows, self.datastore.nearest([questions[row] for row in rows], SOURCES)))
+        return [nearest.get(row, []) for row in range(len(questions))]
 
     def way(self, answer_by=None, strategy=None, fallback=None, settings=()):
-        """In which way a question is answered that is asked so; raises `InputError` if it cannot be."""
+        """Returns the way of answering for these arguments; raises `InputError` if they conflict."""
         decoding = strategy is not None or bool(settings)
         calibrated = fallback.confidence.answer_by if fallback else None
         way = checked_way(answer_by or (GENERATE if decoding else calibrated or self.answering.way))
@@ -119,7 +122,7 @@ class Chatbot:
         return way
 
     def retrieves(self, near, way):
-        """Whether the nearest of these matches answers; a taught exchange does in every way, if it is near."""
+        """Returns whether the nearest match answers; a taught exchange that is near does in every way of answering."""
         if not near:
             return False
         if near[0].exchange.taught and near[0].similarity >= TAUGHT_SIMILARITY:
@@ -127,41 +130,44 @@ class Chatbot:
         return way != GENERATE and (way != HYBRID or near[0].similarity >= self.answering.similarity)
 
     def n_best(self, questions, num_return, strategy=None, **settings):
-        """Several answers to each of many questions.
+        """Generates several answers to each of many questions.
 
         Args:
-            questions: The questions.
-            num_return: Answers to each.
-            strategy: A `Beam`, whose answers come the best first, or `Sampling`.
-            **settings: Of `generate`.
+            questions: The questions, a list of texts.
+            num_return: Number of answers to each question.
+            strategy: A `Beam`, whose answers are sorted best first, or `Sampling`.
+            **settings: Further settings of `generate`.
 
         Returns:
-            For each question a list of pairs: the answer, and its summed log-probability in nats. Those to a blank
-            question are ("", 0.0), as are those that are missing where a search finds fewer.
+            For each question, a list of pairs of the answer and its log-probability in nats, summed over its tokens.
+            Answers to a blank question are ("", 0.0), as are missing ones where beam search finds fewer.
         """
         ids = self.ids_of(questions)
         order = sorted((i for i, row in enumerate(ids) if row), key=lambda i: len(ids[i]))
-        found = [[("", 0.0)] * num_return for _ in ids]
+        answers = [[("", 0.0)] * num_return for _ in ids]
         settings = self.settings(strategy=strategy, num_return=num_return, **settings)
-        beside = strategy.num_beams if isinstance(strategy, Beam) else num_return
-        batch = max(1, BATCH // beside)
+        rows_per_question = strategy.num_beams if isinstance(strategy, Beam) else num_return
+        batch = max(1, BATCH // rows_per_question)
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
             generation = generate(self.model, padded([ids[i] for i in rows]), **settings)
             texts = iter(self.target_tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
             for i, scores in zip(rows, generation.scores.reshape(len(rows), num_return)):
-                found[i] = [(next(texts), float(score)) for score in scores]
-        return found
+                answers[i] = [(next(texts), float(score)) for score in scores]
+        return answers
 
     def stream(self, question, strategy=None, fallback=None, answer_by=None, **settings):
-        """The answer to one question as it is made: pieces of text, whole characters only, that join to the answer.
+        """Streams the answer to one question while it is generated.
 
-        A beam search knows its answer at its end only, a `Fallback` judges whole answers, and what is retrieved is
-        there at once: that is one piece.
+        The answer comes in one piece if it is retrieved, found by beam search, or subject to a `Fallback`, which
+        judges whole answers.
+
+        Yields:
+            Pieces of text, in whole characters, that join to the answer.
 
         Returns:
-            At its end (`answer = yield from bot.stream(…)`), the `Answer`, which is the model's own also where a
-            `Fallback` was said instead.
+            At the end (`answer = yield from bot.stream(…)`), the `Answer` of the model, even where the `Fallback`
+            replaced it.
         """
         way = self.way(answer_by, strategy, fallback, settings)
         if fallback and fallback.by_similarity:
@@ -174,37 +180,37 @@ class Chatbot:
             return retrieved(near)
         if isinstance(strategy, Beam):
             [[(text, score)]] = self.n_best([question], 1, strategy, **settings)
-            said = fallback.instead_of(text, score, *self.pieces([question])) if fallback else text
-            yield from filter(None, [said])
+            reply = fallback.instead_of(text, score, *self.pieces([question])) if fallback else text
+            yield from filter(None, [reply])
             return Answer(text, score, tuple(near))
         if not (ids := self.ids_of([question])[0]):
             return Answer("", 0.0)
         config = GenerationConfig(**self.settings(strategy=strategy, **settings))
         state, advance = begin(self.model, np.array([ids], "int32"), config)
-        shown, text, made, more, ended = "", "", 0, config.max_length if fallback else 1, False
+        shown, text, length, step, ended = "", "", 0, config.max_length if fallback else 1, False
         while not ended:
-            begun = time.perf_counter()
-            made = min(made + more, config.max_length)
-            state = advance(state, made)
+            start = time.perf_counter()
+            length = min(length + step, config.max_length)
+            state = advance(state, length)
             ids, ended = (ops.convert_to_numpy(state[name])[0] for name in ("ids", "ended"))
-            ended = ended or made == config.max_length
-            more = max(1, int(more * SECONDS_A_PIECE / (time.perf_counter() - begun)))
-            text = said = self.target_tokenizer.decode(ids.tolist())
+            ended = ended or length == config.max_length
+            step = max(1, int(step * SECONDS_A_PIECE / (time.perf_counter() - start)))
+            text = reply = self.target_tokenizer.decode(ids.tolist())
             if fallback:
-                said = fallback.instead_of(text, float(state["scores"][0]), *self.pieces([question]))
-            whole = said if ended else self.settled(said)
+                reply = fallback.instead_of(text, float(state["scores"][0]), *self.pieces([question]))
+            whole = reply if ended else self.settled(reply)
             if len(whole) > len(shown):
                 yield whole[len(shown) :]
                 shown = whole
         return Answer(text, float(state["scores"][0]), tuple(near))
 
     def warm_up(self, stop, num_return=1, **settings):
-        """Compiles what `stream`, or `n_best` of one question, needs for each length, so that no question waits for it.
+        """Compiles the programs of `stream`, or of `n_best` for one question, for every length bucket.
 
         Args:
-            stop: A `threading.Event` that ends it before the next length.
-            num_return: Answers that each question will have.
-            **settings: Those that the questions will be asked with, "strategy" among them.
+            stop: A `threading.Event` that stops the warm-up before the next bucket.
+            num_return: Number of answers to each question.
+            **settings: The settings of the questions to come, including "strategy".
         """
         settings = self.settings(num_return=num_return, **settings)
         config = GenerationConfig(**settings)
@@ -219,33 +225,33 @@ class Chatbot:
             advance(state, 1)
 
     def ids_of(self, questions):
-        """What the encoder reads of each: start, pieces, end; nothing for a blank question."""
+        """Returns the encoder input of each question: start, pieces, end; empty for a blank question."""
         rows = question_ids(self.tokenizer, questions, self.turns, self.max_length)
         cut = ([*row[: self.max_length - 1], row[-1]] if len(row) > self.max_length else row for row in rows)
         return [row if question.strip() else [] for question, row in zip(questions, cut)]
 
     def pieces(self, questions):
-        """Into how many pieces a character each question is cut, as a `Fallback` judges it."""
+        """Returns the number of pieces per character of each question, which a `Fallback` judges."""
         return [pieces_a_character(*both) for both in zip(questions, self.ids_of(questions))]
 
     def settled(self, text):
-        """The start of an unfinished answer that more tokens cannot change."""
+        """Returns the prefix of an unfinished answer that further tokens cannot change."""
         whole = text.rstrip(INCOMPLETE)
         return whole[:-1] if self.target_tokenizer.vocabulary.may_change(whole) else whole
 
     def settings(self, **settings):
-        """What `generate` has to know besides the questions."""
+        """Returns the settings of `generate`, with special tokens and maximum length filled in."""
         tokens = self.target_tokenizer
         return {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": self.max_length - 1, **settings}
 
 
 def retrieved(near):
-    """The `Answer` of the nearest of these matches; its sources are those that give it, then the others."""
+    """Returns the `Answer` of the nearest match; its sources are the matches with this answer, then the others."""
     answer = near[0].exchange.answer
     return Answer(answer, None, tuple(sorted(near, key=lambda match: match.exchange.answer != answer)))
 
 
 def padded(rows):
-    """Rows of ids filled up with 0 to the longest."""
+    """Returns rows of ids, padded with 0 to the longest."""
     width = max(map(len, rows))
     return [row + [0] * (width - len(row)) for row in rows]

@@ -1,10 +1,10 @@
-"""The datastore of a run: the exchanges that it was trained on and those that it was taught, found by their questions.
+"""The datastore of a run: its training exchanges and corrections, retrieved by question.
 
-    datastore.jsonl         an exchange a line: question, answer, file and row
-    datastore.safetensors   the embeddings of n-grams that questions are compared by (`question_embeddings`)
-    corrections.jsonl       what was taught and forgotten since: the one file that changes after training
+    datastore.jsonl         one exchange per line: question, answer, file and row
+    datastore.safetensors   the n-gram embeddings for comparing questions (`question_embeddings`)
+    corrections.jsonl       what was taught and forgotten; the only file that changes after training
 
-The term is that of kNN-LM (Khandelwal et al. 2020); *memory* stays the encoder's output.
+The term *datastore* is from kNN-LM (Khandelwal et al. 2020); *memory* denotes the encoder's output.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from keras_transformer.text.normalize import normalize
 
 EXCHANGES, EMBEDDINGS, CORRECTIONS = "datastore.jsonl", "datastore.safetensors", "corrections.jsonl"
 FILES = (EXCHANGES, EMBEDDINGS, CORRECTIONS)
-WAIT = 3.0  # Seconds until another process has finished its correction; a training takes longer.
+WAIT = 3.0  # Seconds to wait for the lock. A correction in another process takes less, a training takes longer.
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Exchange:
     """A question and its answer.
 
     Attributes:
-        question: Text.
-        answer: Text.
-        file: Name of the file that it was read from, or `corrections.jsonl`; None if it was made in memory.
+        question: The question.
+        answer: The answer.
+        file: Name of the source file, or `corrections.jsonl`; None for pairs passed in memory.
         row: Number of the row in that file, from 1.
     """
 
@@ -45,41 +45,41 @@ class Exchange:
 
     @property
     def taught(self):
-        """Whether it was taught after training."""
+        """Whether the exchange was taught after training."""
         return self.file == CORRECTIONS
 
     @property
     def place(self):
-        """Where it comes from, in words."""
+        """The source of the exchange, as text."""
         return f"{self.file}, row {self.row}" if self.file else f"pair {self.row}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Match:
-    """An exchange found for a question.
+    """An exchange retrieved for a question.
 
     Attributes:
         exchange: The `Exchange`.
-        similarity: Of the two questions, from 0 to 1.
+        similarity: The similarity of the two questions, from 0 to 1.
     """
 
     exchange: Exchange
     similarity: float
 
     def to_dict(self):
-        """The match as a dictionary that JSON can hold."""
+        """Returns the match as a JSON-serializable dictionary."""
         return {**dataclasses.asdict(self.exchange), "similarity": round(self.similarity, 4)}
 
 
 class Datastore:
-    """Exchanges that are found by their questions, and corrected.
+    """Exchanges that are retrieved by question and can be corrected.
 
     Args:
         path: The run folder.
-        run_id: That of the run, which its files carry.
+        run_id: The id of the run, which its files must carry.
 
     Raises:
-        InputError: If a file is damaged or of another run.
+        InputError: If a file is damaged or belongs to another run.
     """
 
     def __init__(self, path, run_id):
@@ -90,20 +90,22 @@ class Datastore:
             raise InputError(
                 f"{self._path / EXCHANGES}: damaged: it has {len(self._exchanges)} exchanges, not {about['exchanges']}"
             )
-        # Runs of the first versions have none.
+        # Runs of the first versions have no embeddings.
         self._embeddings = QuestionEmbeddings(**tensors) if "vectors" in tensors else None
         self._corpus = self._exchanges
         self._by_question, self._index, self._of_corpus = {}, None, None
         for number, exchange in enumerate(self._corpus):
             question = normalize(exchange.question)
-            question = exchange.question if question == exchange.question else question  # One text, not two.
+            question = (
+                exchange.question if question == exchange.question else question
+            )  # Share one string to save memory.
             self._by_question.setdefault(question, []).append(number)
         self._stamp = None
         self._refresh()
 
     @staticmethod
     def exists(path):
-        """Whether a folder has one."""
+        """Returns whether a folder has a datastore."""
         return (pathlib.Path(path) / EXCHANGES).is_file()
 
     def __len__(self):
@@ -112,15 +114,15 @@ class Datastore:
 
     @property
     def corrections(self):
-        """What was taught and forgotten: dictionaries as in `corrections.jsonl`, in the order in which it was."""
+        """The corrections, a list of dictionaries as in `corrections.jsonl`, in their order."""
         self._refresh()
         return self._corrections
 
     def visible(self):
-        """What can be found as it stands now.
+        """Returns the exchanges that can currently be retrieved.
 
         Returns:
-            The `Exchange`s, those of the corpus first; their numbers in the index; and this, a `QuestionIndex`.
+            The `Exchange`s, those of the corpus first; their numbers in the index; and the `QuestionIndex`.
         """
         self._refresh()
         self._make_index()
@@ -128,29 +130,29 @@ class Datastore:
         return [self._exchanges[number] for number in numbers], numbers, self._index
 
     def nearest(self, questions, count=1):
-        """The exchanges whose questions are nearest.
+        """Finds the exchanges with the nearest questions.
 
         Args:
-            questions: Texts.
-            count: Matches for each, at most.
+            questions: The questions, a list of texts.
+            count: Maximum number of matches for each question.
 
         Returns:
-            For each question a list of `Match`es, nearest first; empty if nothing has a character in common.
+            For each question, a list of `Match`es, nearest first; empty if no exchange has a character in common.
         """
         self._refresh()
         self._make_index()
-        found = []
+        matches = []
         for question, nearest in zip(questions, self._index.nearest(questions, self._hidden)):
             similarities = {int(number): float(similarity) for number, similarity in zip(*nearest)}
-            # What asks just this comes first: other questions may have the same characters.
+            # Exact matches come first: other questions may have the same characters.
             exact = dict.fromkeys(self._asking(question), 1.0)
             similarities = exact | similarities | exact
             visible = [number for number in similarities if number not in self._hidden][:count]
-            found.append([Match(self._exchanges[number], similarities[number]) for number in visible])
-        return found
+            matches.append([Match(self._exchanges[number], similarities[number]) for number in visible])
+        return matches
 
     def _asking(self, question):
-        """The numbers of the exchanges that ask just this."""
+        """Returns the numbers of the exchanges with exactly this question, the taught ones first."""
         asked = normalize(question)
         taught = range(len(self._corpus), len(self._exchanges))
         return [
@@ -159,31 +161,31 @@ class Datastore:
         ]
 
     def teach(self, question, answer):
-        """Gives a question an answer that takes the place of those it had; it holds for similar questions too.
+        """Teaches the answer to a question. It replaces the previous answers and applies to similar questions, too.
 
         Returns:
-            The answers that the question had, a list of texts.
+            The previous answers, a list of texts.
 
         Raises:
-            InputError: If one of them is blank or no Unicode.
+            InputError: If the question or the answer is blank or not valid Unicode.
             RunLocked: If the run is being trained.
         """
         question, answer = as_kept(question), as_kept(answer)
         if not question or not answer:
-            raise InputError("teach: give a question and its answer; one of them is blank")
+            raise InputError("teach: the question or the answer is blank. Give both.")
         with self._changing() as corrections:
             former = self._answers_to(question, corrections)
             corrections[:] = [*others_than_taught(corrections, question), {"question": question, "answer": answer}]
         return former
 
     def forget(self, question):
-        """Takes back what was taught for a question; or else leaves the exchanges of the corpus that ask it aside.
+        """Undoes what was taught for a question; if nothing was taught, hides its exchanges of the corpus.
 
         Returns:
-            The answers that the question had, a list of texts.
+            The previous answers, a list of texts.
 
         Raises:
-            InputError: If nothing asks this.
+            InputError: If no exchange has this question.
             RunLocked: If the run is being trained.
         """
         question = as_kept(question)
@@ -194,11 +196,11 @@ class Datastore:
                     others.append({"question": question, "forgotten": True})
                 corrections[:] = others
         if not former:
-            raise InputError(f"forget: no exchange asks {question!r}{self._nearest_instead(question)}")
+            raise InputError(f"forget: no exchange has the question {question!r}{self._nearest_instead(question)}")
         return former
 
     def answers_to(self, question):
-        """The answers that exactly this question has, a list of texts."""
+        """Returns the answers to exactly this question, a list of texts."""
         self._refresh()
         return self._answers_to(as_kept(question), self._corrections)
 
@@ -211,11 +213,11 @@ class Datastore:
 
     def _nearest_instead(self, question):
         [matches] = self.nearest([question]) if question else [[]]
-        return f"; the nearest asks {matches[0].exchange.question!r}" if matches else ""
+        return f"; the nearest question is {matches[0].exchange.question!r}" if matches else ""
 
     @contextlib.contextmanager
     def _changing(self):
-        """The corrections, a list to be changed, while nobody else changes them; written when the block ends."""
+        """Locks the corrections and yields them as a mutable list, which is written when the block ends."""
         path = self._path / CORRECTIONS
         with locked(self._path, WAIT):
             before = read_corrections(path)
@@ -230,7 +232,7 @@ class Datastore:
                 path.unlink(missing_ok=True)
 
     def _refresh(self):
-        """Reads the corrections again if the file has changed, as by another process."""
+        """Reloads the corrections if the file has changed, for example by another process."""
         stamp = stamp_of(self._path / CORRECTIONS)
         if stamp == self._stamp:
             return
@@ -243,30 +245,30 @@ class Datastore:
             self._exchanges, self._index = [*self._corpus, *added], None
 
     def _make_index(self):
-        """Makes the index of the exchanges as they are now, unless it is there."""
+        """Builds the index of the current exchanges, unless it is up to date."""
         if self._index is not None:
             return
         if self._of_corpus is None:
             self._of_corpus = QuestionIndex(*questions_and_answers(self._corpus), self._embeddings)
-        index = copy.copy(self._of_corpus)  # What is added to it leaves the other as it is.
+        index = copy.copy(self._of_corpus)  # Adding to the copy does not change the original.
         if added := self._exchanges[len(self._corpus) :]:
             index.add(*questions_and_answers(added))
         self._index = index
 
 
 def questions_and_answers(exchanges):
-    """Two lists of texts."""
+    """Returns the questions and the answers of exchanges, two lists of texts."""
     return [one.question for one in exchanges], [one.answer for one in exchanges]
 
 
 def save_datastore(path, run_id, exchanges, embeddings):
-    """Writes a run's datastore.
+    """Saves the datastore of a run.
 
     Args:
         path: The run folder.
-        run_id: That of the run.
-        exchanges: `Exchange`s, at least one.
-        embeddings: The `QuestionEmbeddings` learned from them.
+        run_id: The id of the run.
+        exchanges: A list of at least one `Exchange`.
+        embeddings: The `QuestionEmbeddings` learned from the exchanges.
     """
     path = pathlib.Path(path)
     lines = (json.dumps(dataclasses.asdict(one), ensure_ascii=False) + "\n" for one in exchanges)
@@ -276,10 +278,10 @@ def save_datastore(path, run_id, exchanges, embeddings):
 
 
 def as_kept(text):
-    """A text as a correction keeps it: composed (NFC), without white space around it.
+    """Returns a text as corrections store it: normalized to NFC and stripped of white space.
 
     Raises:
-        InputError: If it is no Unicode.
+        InputError: If the text is not valid Unicode.
     """
     try:
         text.encode("utf-8")
@@ -289,26 +291,26 @@ def as_kept(text):
 
 
 def others_than_taught(corrections, question):
-    """The corrections without what was taught for a question."""
+    """Returns the corrections without the answers taught for a question."""
     asked = normalize(question)
     return [one for one in corrections if normalize(one["question"]) != asked or "answer" not in one]
 
 
 def stamp_of(path):
-    """What differs for a file that has changed; () if there is none."""
+    """Returns a stamp that changes with the file; () if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read_exchanges(path):
-    """The `Exchange`s of a file; raises `InputError` if it is damaged."""
+    """Reads the `Exchange`s of a file; raises `InputError` if it is damaged."""
     names, exchanges = {}, []
     for one in read_lines(path, {"question", "answer", "file", "row"}, {"question", "answer"}):
         if "file" in one:
-            one["file"] = names.setdefault(one["file"], one["file"])  # One text for all of a file.
+            one["file"] = names.setdefault(one["file"], one["file"])  # Share one string per file name.
         exchanges.append(Exchange(**one))
     if not exchanges:
         raise InputError(f"{path}: damaged: it holds no exchange")
@@ -316,7 +318,7 @@ def read_exchanges(path):
 
 
 def read_corrections(path):
-    """The corrections of a run, dictionaries, in the order in which they were made; none if there is no file.
+    """Reads the corrections of a run, a list of dictionaries in their order; empty if there is no file.
 
     Raises:
         InputError: If the file is damaged.
@@ -325,32 +327,37 @@ def read_corrections(path):
         return []
     try:
         return list(read_lines(path, {"question", "answer", "forgotten"}, {"question"}))
-    except FileNotFoundError:  # The last correction was taken back in between.
+    except FileNotFoundError:  # The last correction was undone in the meantime.
         return []
 
 
-def read_lines(path, known, needed):
+def read_lines(path, allowed, required):
     """Yields the objects of a JSONL file.
 
+    Args:
+        path: The file.
+        allowed: The set of keys that an object may have.
+        required: The set of keys that an object must have.
+
     Raises:
-        InputError: If one has other keys than are known, or lacks one, or holds something else than text in one.
+        InputError: If an object has other keys, lacks a required one, or holds a question or answer that is no text.
         FileNotFoundError: If there is no file.
     """
     try:
         with open(path, encoding="utf-8", newline="\n") as file:
             for row, line in enumerate(file, 1):
                 if line.strip():
-                    yield checked_line(row, json.loads(line), known, needed)
+                    yield checked_line(row, json.loads(line), allowed, required)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: damaged: {error}") from error
 
 
-def checked_line(row, one, known, needed):
-    """An object of a JSONL file; raises `ValueError` if it is none, or not of the right keys."""
-    if not isinstance(one, dict) or not needed <= set(one) <= known:
-        raise ValueError(f"row {row}: not an object of {', '.join(sorted(known))}")
+def checked_line(row, one, allowed, required):
+    """Returns an object of a JSONL file; raises `ValueError` if it is not an object with the right keys."""
+    if not isinstance(one, dict) or not required <= set(one) <= allowed:
+        raise ValueError(f"row {row}: not an object of {', '.join(sorted(allowed))}")
     if any(not isinstance(one.get(name, ""), str) for name in ("question", "answer")):
         raise ValueError(f"row {row}: its question or answer is not a text")
     return one

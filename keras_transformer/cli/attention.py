@@ -1,4 +1,4 @@
-"""The command `attention`: an answer, and a file that shows what the model looked at for it."""
+"""The `attention` command: answers a question and writes a visualization of the attention weights."""
 
 import pathlib
 
@@ -20,30 +20,30 @@ OF_PICTURES = ("kind", "layer", "head")
 
 
 def add_attention(commands):
-    """The grammar of `attention`."""
+    """Adds the `attention` command."""
     attention = add_command(
-        commands, "attention", run_attention, "show what a run looks at while it answers a question",
+        commands, "attention", run_attention, "visualize the attention weights of an answer",
         "keras-transformer attention runs/first \"안녕하세요\" --output attention.html",
     )  # fmt: skip
     attention.add_argument("run", metavar="RUN", help="folder of the run")
     attention.add_argument("question", metavar="QUESTION", help="the question")
     attention.add_argument(
         "--output", metavar="FILE", required=True,
-        help="file to write: .html for a page to look around in, or .png, .svg, .pdf for a picture",
+        help="file to write: .html for an interactive page, or .png, .svg, .pdf for a picture",
     )  # fmt: skip
-    pictures = attention.add_argument_group("pictures", "What a picture shows; the page has all of it.")
+    pictures = attention.add_argument_group("pictures", "What to draw in a picture; a page shows everything.")
     pictures.add_argument(
         "--kind", choices=KINDS,
-        help="cross: the answer looks at the question (the default); encoder: the question at itself; "
-        "decoder: the answer at itself",
+        help="cross: from the answer to the question (default); encoder: within the question; "
+        "decoder: within the answer",
     )  # fmt: skip
-    pictures.add_argument("--layer", type=int, metavar="N", help="the layer, from 1 (default: the last)")
-    pictures.add_argument("--head", type=int, metavar="N", help="the head, from 1 (default: all, beside each other)")
+    pictures.add_argument("--layer", type=int, metavar="N", help="layer, from 1 (default: the last)")
+    pictures.add_argument("--head", type=int, metavar="N", help="head, from 1 (default: all)")
     add_strategy_options(attention)
 
 
 def run_attention(options):
-    """Writes the file, and prints the answer."""
+    """Writes the file and prints the answer."""
     check_strategy_options(options)
     check_utf8("the question", options.question)
     path = pathlib.Path(options.output)
@@ -55,15 +55,15 @@ def run_attention(options):
     settings = strategy_settings(options)
     check_run(options)
     bot = Chatbot.load(options.run)
-    attended = trace_attention(bot, options.question, num_return=answers_wanted(options), **settings)
-    write(path, attended, options)
-    for answer, score in attended.answers:
+    trace = trace_attention(bot, options.question, num_return=answers_wanted(options), **settings)
+    write(path, trace, options)
+    for answer, score in trace.answers:
         print(in_words(answer, score, options))
     return 0
 
 
 def check_output(path, options):
-    """Raises `InputError` if the file cannot be made, or not as the options want it."""
+    """Raises `InputError` if the file cannot be written, or does not fit the options."""
     ending = path.suffix.lower()
     if ending in picture.ENDINGS:
         picture.check(path)
@@ -77,7 +77,7 @@ def check_output(path, options):
 
 
 def check_run(options):
-    """Raises `InputError` if the run has not what is to be shown, or cannot read the whole question."""
+    """Raises `InputError` if the run has no such layer or head, or the question is too long for it."""
     from keras_transformer.runs.run import Run
     from keras_transformer.text.turns import question_ids
 
@@ -89,19 +89,19 @@ def check_run(options):
     [ids] = question_ids(run.tokenizer, [options.question], config.turns, config.max_length)
     if len(ids) > config.max_length:
         raise InputError(
-            f"the question has {len(ids)} tokens with its start and end, and this run reads {config.max_length}: "
-            "ask a shorter one"
+            f"the question has {len(ids)} tokens including start and end, but this run reads at most "
+            f"{config.max_length}: ask a shorter one"
         )
 
 
-def write(path, attended, options):
+def write(path, trace, options):
     """Writes the page or the picture."""
     from keras_transformer.runs.atomic_io import write_atomically
     from keras_transformer.visualize.attention import plot_attention
     from keras_transformer.visualize.attention_html import attention_html
 
     if path.suffix.lower() == PAGE:
-        write_atomically(path, attention_html(attended).encode("utf-8"))
+        write_atomically(path, attention_html(trace).encode("utf-8"))
         return
     heads = None if options.head is None else [options.head]
-    picture.save(plot_attention(attended, options.kind or "cross", options.layer, heads), path)
+    picture.save(plot_attention(trace, options.kind or "cross", options.layer, heads), path)

@@ -1,4 +1,4 @@
-"""The command `calibrate`: how sure a run is of its answers, so that it can know when not to answer."""
+"""The `calibrate` command: measures the confidence of a run's answers, for `--fallback`."""
 
 import json
 import sys
@@ -20,15 +20,15 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 def add_calibrate(commands):
-    """The grammar of `calibrate`."""
+    """Adds the `calibrate` command."""
     calibrate = add_command(
-        commands, "calibrate", run_calibrate, "note how sure a run is of its answers, for `--fallback`",
+        commands, "calibrate", run_calibrate, "calibrate the confidence of a run's answers, for `--fallback`",
         "keras-transformer calibrate runs/first",
     )  # fmt: skip
     calibrate.add_argument("run", metavar="RUN", help="folder of the run")
     calibrate.add_argument(
         "corpus", metavar="CORPUS", nargs="*", default=[],
-        help="the corpus whose validation part is asked, named as for `train` (default: the run's own)",
+        help="corpus whose validation split is used, named as for `train` (default: the run's own)",
     )  # fmt: skip
     add_source_options(calibrate)
     calibrate.add_argument("--json", action="store_true", help="print the table as JSON")
@@ -37,9 +37,9 @@ def add_calibrate(commands):
 
 
 def run_calibrate(options):
-    """Asks the run, and prints what the scores of its answers tell."""
+    """Calibrates the run and prints its confidence thresholds."""
     if options.n_best is not None:
-        raise InputError("--n-best: the one answer to each question is judged, the best")
+        raise InputError("--n-best: calibration uses only the best answer to each question: leave it out")
     check_strategy_options(options)
     check_answer_by(options, options.run)
     import_tensorflow_quietly()
@@ -56,24 +56,24 @@ def run_calibrate(options):
 
 
 def read_questions(options, run):
-    """The questions of the validation part: of the corpus that is named, or else of the run's own."""
+    """Returns the questions of the validation split of the named corpus, or of the run's own."""
     from keras_transformer.evaluation.calibrate import different
 
     if not options.corpus and not run.config.hold_out:
         raise InputError(
-            f"{run.path}: knows all questions of its corpus, as training held none out: "
-            f"name a file of others with their answers: keras-transformer calibrate {run.path} FILE"
+            f"{run.path}: trained on all questions of its corpus, with none held out: "
+            f"name a file of unseen questions and answers: keras-transformer calibrate {run.path} FILE"
         )
     corpus = corpus_of(options, run)
-    parts = (part["validation"] for part in corpus.parts(run.config.turns, run.config.hold_out) if "validation" in part)
-    questions = different(question for part in parts for question in part["question"])
+    splits = (one["validation"] for one in corpus.parts(run.config.turns, run.config.hold_out) if "validation" in one)
+    questions = different(question for split in splits for question in split["question"])
     if not questions:
-        raise InputError(f"{' '.join(corpus.source['corpus'])}: its validation part holds no question")
+        raise InputError(f"{' '.join(corpus.source['corpus'])}: its validation split holds no question")
     return questions
 
 
 def summary(confidence):
-    """What a calibration tells, a dictionary: for each rate its bounds, and what is refused of foreign questions."""
+    """Returns a calibration as a dictionary: thresholds and out-of-domain refusals for each refusal rate."""
     from keras_transformer.evaluation.out_of_domain import separation
 
     count = len(confidence.own)
@@ -86,7 +86,7 @@ def summary(confidence):
 
 
 def row(confidence, rate):
-    """What is refused at a rate of wrong refusals."""
+    """Returns the thresholds for a false refusal rate, and the shares of out-of-domain questions refused."""
     least_score, most_pieces = confidence.bounds(rate)
     refused = {
         kind: float((confidence.of(*zip(*numbers)) <= rate).mean()) for kind, numbers in confidence.foreign.items()
@@ -95,7 +95,7 @@ def row(confidence, rate):
 
 
 def in_lines(run, about):
-    """The same as lines for people."""
+    """Yields the lines of the printed table."""
     kinds = about["auroc"]
     yield f"{run}: calibrated on {about['questions']:,} questions"
     yield ""
@@ -107,5 +107,5 @@ def in_lines(run, about):
     rows.append(("AUROC", "", "", *(f"{value:.3f}" for value in kinds.values())))
     yield table(rows, right=range(len(rows[0])))
     yield ""
-    yield "refusals: share of questions like these that may be refused; to the right, what is refused of invented ones."
-    yield "AUROC: how well the confidence tells these apart from questions like its own; 0.5 is chance, 1 is always."
+    yield "refusals: allowed share of in-domain questions refused; to the right, shares of invented questions refused."
+    yield "AUROC: how well the confidence separates invented from in-domain questions; 0.5 is chance, 1 is perfect."

@@ -1,4 +1,4 @@
-"""The conversation: a prompt on a terminal, or a line in and a line out."""
+"""The chat prompt on a terminal, and its line-by-line mode for pipes."""
 
 import argparse
 import contextlib
@@ -28,45 +28,45 @@ from keras_transformer.text.turns import BETWEEN
 HELP = """\
 Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
   /again      answer the last question once more       마지막 질문에 다시 답하기
-  /greedy     the likeliest token at every step        가장 그럴듯한 토큰만 고르기
-  /beam 4     beam search with so many beams           빔 서치, 빔의 수
-  /sample 1   draw tokens, at this temperature         확률대로 뽑기, 온도
-  /best 3     so many answers to each question         질문마다 여러 답 보기
-  /forget     begin a new conversation                 새 대화 시작하기
-  /why        the known exchanges behind the answer    방금 한 답의 근거 보기
-  /wrong      teach the right answer                   틀린 답 고쳐 주기
-  /by hybrid  or retrieve, generate: how to answer     아는 답을 찾을지 지어낼지 고르기
-  /help       this list                                이 도움말
+  /greedy     greedy decoding                          그리디 디코딩
+  /beam 4     beam search, number of beams             빔 서치, 빔의 수
+  /sample 1   sampling, temperature                    샘플링, 온도
+  /best 3     several answers to each question         질문마다 여러 답 보기
+  /forget     start a new conversation                 새 대화 시작하기
+  /why        show the sources of the last answer      마지막 답의 근거 보기
+  /wrong      correct the last answer                  틀린 답 고쳐 주기
+  /by hybrid  answer by hybrid, retrieve or generate   답하는 방식 고르기(검색, 생성, 혼합)
+  /help       show this list                           도움말 보기
   /quit       leave (or Ctrl-D, Ctrl-C)                나가기"""
 GOODBYE = "Goodbye!  안녕히 가세요!"
 UNSURE = """\
-  Not sure: the nearest known question is “{question}”. /wrong teaches the right answer.
-  확실하지 않습니다. 아는 질문 가운데 가장 비슷한 것으로 답했습니다. /wrong으로 고쳐 주세요."""
-RIGHT = "What would be right?  어떤 답이 맞나요?"
+  Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.
+  확실하지 않습니다. 아는 질문 가운데 가장 비슷한 것으로 답했습니다. /wrong으로 고칠 수 있습니다."""
+RIGHT = "What is the right answer?  어떤 답이 맞나요?"
 CANCELLED = "Nothing was taught.  아무것도 가르치지 않았습니다."
-NO_DATASTORE = "This run has no datastore to teach. Train it again.  데이터스토어가 없는 모델입니다. 다시 학습하세요."
+NO_DATASTORE = "This run has no datastore. Train it again.  데이터스토어가 없는 모델입니다. 다시 학습하세요."
 NOTHING_GIVEN = {**dict.fromkeys(("beam", "n_best", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)), "sample": False}
 
 
 class Conversation:
-    """What is said on a terminal, and how it is answered.
+    """A conversation with a chatbot on a terminal.
 
     Args:
         bot: The `Chatbot`.
-        options: The parsed options of `apps.strategy` and `apps.answer_by`, which the commands change, and of
-            `apps.fallback`.
+        options: The parsed options of `generation_options`. The commands change the strategy and the way of
+            answering, but not the fallback.
     """
 
     def __init__(self, bot, options):
         self.bot, self.options = bot, options
         self.settings = strategy_settings(options)
         self.fallback = fallback_asked(options, self.settings)
-        self.said = []  # Questions and answers in turn.
-        self.last = None  # The last question, as it was asked, and its `Answer`.
-        self.correcting = False  # Whether the next line is the right answer.
+        self.said = []  # Questions and answers, alternating.
+        self.last = None  # The last question, with its preceding turns, and its `Answer`.
+        self.correcting = False  # Whether the next line is a correction.
 
     def hear(self, line):
-        """Answers a question or follows a command; returns whether the conversation goes on."""
+        """Answers a question or runs a command; returns False when the user quits."""
         command = line.split()[0] if line else ""
         correcting, self.correcting = self.correcting, False
         if command == "/quit":
@@ -78,7 +78,7 @@ class Conversation:
             print(question)
             self.answer(question)
         elif command in ("/again", "/why", "/wrong") and not self.last:
-            print("Nothing was asked yet.  아직 질문이 없습니다.")
+            print("No question was asked yet.  아직 질문이 없습니다.")
         elif command == "/why":
             print(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
         elif command == "/wrong":
@@ -95,7 +95,7 @@ class Conversation:
         return True
 
     def correct(self, answer):
-        """Teaches the right answer to the last question; an empty one cancels that."""
+        """Teaches the right answer to the last question; an empty answer cancels the correction."""
         if not answer:
             print(CANCELLED)
             return
@@ -106,7 +106,7 @@ class Conversation:
             print(error)
 
     def follow(self, command, *values):
-        """Changes how answers are chosen."""
+        """Runs a command that changes how answers are generated."""
         changes = {
             "/greedy": lambda: {"beam": None, "sample": False, "n_best": None, "answer_by": GENERATE},
             "/beam": lambda number=DEFAULT_BEAMS: {"beam": int(number), "sample": False, "answer_by": None},
@@ -117,7 +117,7 @@ class Conversation:
             "/by": lambda way: {"answer_by": way, **({} if way == GENERATE else NOTHING_GIVEN)},
         }  # fmt: skip
         if command not in changes:
-            print(f"There is no {command}; /help lists what there is.")
+            print(f"Unknown command: {command}. /help lists the commands.")
             return
         try:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
@@ -128,15 +128,15 @@ class Conversation:
         except InputError as error:
             print(error)
         except (TypeError, ValueError):
-            print(f"{' '.join([command, *values])}: /help shows what stands behind {command}")
+            print(f"{' '.join([command, *values])}: invalid value. /help shows how to use {command}.")
 
     def after_the_turns_before(self, question):
-        """The question with what was said before it, as far as the chatbot reads that."""
+        """Returns the question, preceded by as many previous turns as the chatbot reads."""
         before = self.said[1 - self.bot.turns :] if self.bot.turns > 1 else []
         return BETWEEN.join([*before, question])
 
     def answer(self, question):
-        """Prints an answer token by token, or several at once; Ctrl-C ends the answer, not the conversation."""
+        """Streams an answer, or prints several at once. Ctrl-C stops the answer, not the conversation."""
         asked, reply = self.after_the_turns_before(question), ""
         self.last = None
         try:
@@ -163,54 +163,54 @@ class Conversation:
         self.said += [question, reply]
 
     def streamed(self, asked):
-        """Yields the answer in pieces, and notes it as the last one."""
+        """Yields the answer in pieces of text, and stores it as the last one."""
         how = {"fallback": self.fallback, "answer_by": self.options.answer_by, **self.settings}
         self.last = asked, (yield from self.bot.stream(asked, **how))
 
     def doubt(self):
-        """Prints how to correct the last answer, if it was the nearest there is, and far."""
+        """Prints how to correct the last answer, if it was retrieved with low similarity."""
         answer = self.last[1]
         if answer.unsure and not self.fallback:
             print(UNSURE.format(question=" / ".join(answer.sources[0].exchange.question.splitlines())))
 
     def cite(self):
-        """Prints what is behind the last answer, if the options ask for it."""
+        """Prints the sources of the last answer, if `--cite` was given."""
         if self.options.cite and self.last[0].strip():
             print(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
 
     def unknown_only(self, asked, question):
-        """An honest word if no character of the question was met in training and no such question is known, or ""."""
+        """Returns a message if all characters of the question are unknown and it cannot be retrieved, else ""."""
         if not self.bot.tokenizer.knows_nothing_of(question) or self.is_known(asked):
             return ""
         unknown = " ".join(self.bot.tokenizer.unknown(question))
-        return f"I never met any of these: {unknown}  (모두 처음 보는 글자예요)"
+        return f"I do not know any of these characters: {unknown}  (모두 처음 보는 글자입니다)"
 
     def is_known(self, asked):
-        """Whether a known exchange answers the question."""
+        """Returns whether the question is answered from the datastore."""
         [near] = self.bot.matches([asked])
         settings = settings_given(self.settings)
         return self.bot.retrieves(near, self.bot.way(self.options.answer_by, None, self.fallback, settings))
 
 
 def settings_given(settings):
-    """Those settings that say something."""
+    """Returns the settings that are not None."""
     return {name: value for name, value in settings.items() if value is not None}
 
 
 class WarmUp:
-    """Compiles what questions to come will need, while the user types."""
+    """Compiles the programs for the next questions in the background, while the user types."""
 
     def __init__(self):
         self.done = []
 
     def resume(self, conversation):
-        """Goes on for the conversation as it is now."""
+        """Starts or resumes compilation for the conversation's current settings."""
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self.run, args=(conversation,))
         self.thread.start()
 
     def run(self, conversation):
-        """Compiles, once for each way of answering."""
+        """Compiles the programs, once for each combination of settings."""
         bot, settings, wanted = conversation.bot, conversation.settings, answers_wanted(conversation.options)
         if (settings, wanted) not in self.done:
             bot.warm_up(self.stop, wanted, **settings)
@@ -218,7 +218,7 @@ class WarmUp:
             self.done.append((settings, wanted))
 
     def pause(self):
-        """Stops as soon as the program at hand is compiled, which cannot be broken off."""
+        """Stops after the current program; a compilation cannot be interrupted."""
         self.stop.set()
         while self.thread.is_alive():
             with contextlib.suppress(KeyboardInterrupt):
@@ -245,7 +245,7 @@ def talk(run_dir, options):
 
 
 def answer_lines(run_dir, questions, options):
-    """Prints one answer for each question as it comes, or several, and nothing else; a blank line begins anew."""
+    """Prints the answer or answers to each question as it arrives; a blank line starts a new conversation."""
     conversation, wanted = Conversation(Chatbot.load(run_dir), options), answers_wanted(options)
     bot, fallback = conversation.bot, conversation.fallback
     how = {"fallback": fallback, "answer_by": options.answer_by, **conversation.settings}
@@ -261,9 +261,9 @@ def answer_lines(run_dir, questions, options):
         [pieces] = bot.pieces([asked]) if fallback else [0]
         reply = ""
         for answer in answers:
-            said = fallback.said(answer, pieces) if fallback and not unknown else answer.text
-            reply = reply or said
-            print(in_words(said, answer.score, options), flush=True)
+            text = fallback.said(answer, pieces) if fallback and not unknown else answer.text
+            reply = reply or text
+            print(in_words(text, answer.score, options), flush=True)
             if options.cite and asked and not unknown:
                 print(*source_lines(answer, bot.datastore is not None), sep="\n", flush=True)
         conversation.said = [*conversation.said, question, "" if unknown else reply][-bot.turns :] if asked else []

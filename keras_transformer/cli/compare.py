@@ -1,4 +1,4 @@
-"""The command `compare`: runs beside each other, as tables and ten questions, or as JSON."""
+"""The `compare` command: compares runs side by side, as tables with sample answers or as JSON."""
 
 import json
 import shutil
@@ -13,27 +13,27 @@ from keras_transformer.errors import InputError
 from keras_transformer.evaluation.metric_info import LEGEND
 
 LETTERS = string.ascii_uppercase
-NARROW, WIDE = 60, 100  # Columns of text at least and at most, however wide the terminal is.
+NARROW, WIDE = 60, 100  # Minimum and maximum line width in columns, whatever the width of the terminal.
 
 
 def add_compare(commands):
-    """The grammar of `compare`."""
+    """Adds the `compare` command."""
     compare = add_command(
-        commands, "compare", run_compare, "ask several runs the same questions, and say which differences are chance",
+        commands, "compare", run_compare, "compare runs on the same questions, with significance tests",
         "keras-transformer compare runs/first runs/second",
     )  # fmt: skip
-    compare.add_argument("runs", metavar="RUN", nargs="+", help="folders of runs; the others are compared to the first")
+    compare.add_argument("runs", metavar="RUN", nargs="+", help="run folders; the first is the baseline")
     compare.add_argument(
         "--corpus", metavar="CORPUS", nargs="+", default=[],
-        help="a corpus, named as for `train` (default: the runs' own, if they have the same)",
+        help="corpus, named as for `train` (default: the runs' own, if all share it)",
     )  # fmt: skip
     add_part_options(compare)
-    compare.add_argument("--json", action="store_true", help="one JSON object")
+    compare.add_argument("--json", action="store_true", help="print one JSON object")
     add_strategy_options(compare)
 
 
 def run_compare(options):
-    """Prints the tables."""
+    """Evaluates the runs and prints the comparison."""
     check_part_options(options)
     check_runs(options.runs)
     from keras_transformer.evaluation.text_metrics import check_packages
@@ -51,64 +51,66 @@ def run_compare(options):
     part = read_part(options, runs[0])
     own = [run.corpus["fingerprint"] == part.fingerprint for run in runs]
     print(f"Comparing on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
-    found = compare(options.runs, part.pairs, training_answers=part.training_answers if all(own) else None, **settings)
-    for run, same in zip(found["runs"], own):
+    comparison = compare(
+        options.runs, part.pairs, training_answers=part.training_answers if all(own) else None, **settings
+    )
+    for run, same in zip(comparison["runs"], own):
         if run["met"] is None and not same:
             warn_of_unknown(run["run"])
     if options.json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(comparison, ensure_ascii=False))
         return 0
     columns = min(max(shutil.get_terminal_size().columns, NARROW), WIDE)
-    print("\n".join(in_lines(found, options.split, columns)))
+    print("\n".join(in_lines(comparison, options.split, columns)))
     return 0
 
 
 def check_runs(runs):
-    """Raises `InputError` unless there are some to compare, and letters for them."""
+    """Raises `InputError` if there are too few runs to compare, or more than letters to label them."""
     if not 2 <= len(runs) <= len(LETTERS):
-        raise InputError(f"name two runs or more to compare, and at most {len(LETTERS)}: here is {len(runs)}")
+        raise InputError(f"name between 2 and {len(LETTERS)} runs to compare, not {len(runs)}")
 
 
 def check_own_corpus(runs):
-    """Raises `InputError` if there is none that was the corpus of all runs."""
+    """Raises `InputError` if the runs were trained on different corpora."""
     for run in runs[1:]:
         if run.corpus["fingerprint"] != runs[0].corpus["fingerprint"]:
             raise InputError(
-                f"{runs[0].path} and {run.path} were trained on different corpora: say by --corpus CORPUS what to ask"
+                f"{runs[0].path} and {run.path} were trained on different corpora: choose one with --corpus CORPUS"
             )
 
 
 def warn_of_unknown(run):
-    """Says that nobody knows what a run has met."""
-    what = "was trained on another corpus, which is not found: it may have met these questions in training"
+    """Warns that data leakage cannot be checked for a run."""
+    what = "trained on another corpus, which was not found: these questions may have been in its training data"
     print(f"keras-transformer: warning: {run}: {what}", file=sys.stderr)
 
 
-def in_lines(found, split, columns):
-    """The lines for people: which run has which letter, scores, differences, questions with all answers."""
-    for letter, run in zip(LETTERS, found["runs"]):
+def in_lines(comparison, split, columns):
+    """Yields the lines of the printed comparison: labels, scores, differences, sample questions with all answers."""
+    for letter, run in zip(LETTERS, comparison["runs"]):
         way = run.get("answer_by", GENERATE)
         yield f"{letter}  {run['run']}" + ("" if way == GENERATE else f", answered by {way}")
     yield ""
-    yield f"{split} part: {found['questions']:,} questions, {found['pairs']:,} answers to them"
+    yield f"{split} split: {comparison['questions']:,} questions, {comparison['pairs']:,} answers to them"
     yield ""
-    yield scores_table(found["runs"])
+    yield scores_table(comparison["runs"])
     yield ""
-    yield from differences_tables(found["runs"], columns)
-    for name, signature in found["signatures"].items():
+    yield from differences_tables(comparison["runs"], columns)
+    for name, signature in comparison["signatures"].items():
         yield f"{name}: {signature}"
     yield ""
     yield from wrap(
-        f"{len(found['samples'])} of the questions, drawn at random, the same whatever the runs answer; the corpus's "
-        "answers first:", columns,
+        f"{len(comparison['samples'])} questions, drawn at random and independently of the answers; the answers of "
+        "the corpus come first:", columns,
     )  # fmt: skip
-    for sample in found["samples"]:
+    for sample in comparison["samples"]:
         yield ""
         yield from sample_lines(sample, columns)
 
 
 def scores_table(runs):
-    """The table of scores: a row for each, a column for each run."""
+    """Returns the table of scores, with a row for each score and a column for each run."""
     rows = [["", *LETTERS[: len(runs)], "better"]]
     for name, (form, better, _) in LEGEND.items():
         if name in runs[0]["scores"]:
@@ -117,7 +119,7 @@ def scores_table(runs):
 
 
 def differences_tables(runs, columns):
-    """The lines of what the runs but the first differ by, and what is meant by it."""
+    """Yields the tables of differences from the baseline, and a note on how to read them."""
     for letter, run in zip(LETTERS[1:], runs[1:]):
         rows = [[f"{letter} − A", "", "95 % interval", ""]]
         for name in filter(run["differences"].get, LEGEND):
@@ -127,20 +129,20 @@ def differences_tables(runs, columns):
         yield table(rows, right=[1])
         yield ""
     yield from wrap(
-        "The intervals are those of paired bootstrap resampling (Koehn 2004): 1,000 times, as many questions are drawn "
-        "anew for all runs together. A difference is significant if its interval leaves out zero; of twenty "
-        "comparisons of equal runs, about one would be so by chance.", columns,
+        "The intervals come from paired bootstrap resampling (Koehn 2004) with 1,000 resamples of the questions, "
+        "shared by all runs. A difference is significant if its interval excludes zero; among twenty comparisons of "
+        "equal runs, about one is significant by chance.", columns,
     )  # fmt: skip
     yield ""
 
 
 def signed(form):
-    """A function that writes a number as `form` does, with its sign."""
+    """Returns a function that formats a number like `form`, with its sign."""
     return form.replace("{:", "{:+").format
 
 
 def verdict(one, better):
-    """What a difference says."""
+    """Returns whether a difference is significant, and in which direction, as text."""
     if not one["significant"]:
         return "may be chance"
     if not better:
@@ -149,7 +151,7 @@ def verdict(one, better):
 
 
 def sample_lines(sample, columns):
-    """The lines of a question, its answers in the corpus, and those of the runs."""
+    """Yields the lines of a question, its reference answers, and the answers of the runs."""
     yield from wrap(sample["question"], columns)
     named = [("=", answer) for answer in sample["references"]] + list(zip(LETTERS, sample["answers"]))
     for name, answer in named:

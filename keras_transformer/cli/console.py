@@ -1,4 +1,4 @@
-"""What every command does: print columns, and end with one clear line and an exit status."""
+"""Console helpers shared by the commands: aligned tables, wrapping, argument checks."""
 
 import argparse
 import importlib.util
@@ -10,7 +10,7 @@ from keras_transformer.errors import InputError
 
 
 def pad(text, columns, right=False):
-    """A text filled up with spaces to so many columns, on its left side if it is to stand on the right."""
+    """Pads a text with spaces to a width in columns, aligned left, or right if `right` is true."""
     from prompt_toolkit.utils import get_cwidth
 
     spaces = " " * (columns - get_cwidth(text))
@@ -18,7 +18,7 @@ def pad(text, columns, right=False):
 
 
 def table(rows, right=()):
-    """Rows of texts below each other, a text; `right` has the numbers of the columns that stand on the right."""
+    """Returns rows of texts as an aligned table; `right` holds the indices of right-aligned columns."""
     from prompt_toolkit.utils import get_cwidth
 
     rows = list(rows)
@@ -28,17 +28,17 @@ def table(rows, right=()):
 
 
 def wrap(text, columns):
-    """The lines of a text of at most so many columns, broken between words; in one only if it is longer than a line."""
+    """Yields a text as lines of at most `columns` columns; a word is broken only if it is longer than a line."""
     for line in text.splitlines() or [""]:
         yield from wrap_line(line, columns)
 
 
 def wrap_line(text, columns):
-    """The lines of a text without line breaks."""
+    """Yields the wrapped lines of a text without line breaks."""
     from prompt_toolkit.utils import get_cwidth
 
     line = ""
-    # Words with the white space before them; what is longer than a line by itself comes in single characters.
+    # Words with their leading white space; a word longer than a line is split into characters.
     words = re.findall(r"\s*\S+", text)
     for piece in itertools.chain.from_iterable([word] if get_cwidth(word) <= columns else word for word in words):
         if line and get_cwidth(line) + get_cwidth(piece) > columns:
@@ -53,7 +53,7 @@ BACKENDS = ("tensorflow", "jax", "torch")
 
 
 def add_command(commands, name, command, what, example):
-    """A sub-command with its help and an example."""
+    """Adds a subcommand with its help text and an example; returns its parser."""
     sub = commands.add_parser(
         name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"{EXAMPLE}{example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -63,12 +63,12 @@ def add_command(commands, name, command, what, example):
 
 
 def examples_of(commands):
-    """A line with the example of each sub-command, in their order."""
+    """Returns the examples of all subcommands, one per line."""
     return "\n".join(f"  {sub.epilog.removeprefix(EXAMPLE)}" for sub in commands.choices.values())
 
 
 def check_utf8(what, text):
-    """Raises `InputError` for an argument as a terminal of another encoding sends it."""
+    """Raises `InputError` if an argument is not UTF-8, as from a terminal with another encoding."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -76,9 +76,9 @@ def check_utf8(what, text):
 
 
 def check_backend():
-    """Raises `InputError` if the environment asks Keras for a backend that is not there."""
+    """Raises `InputError` if `KERAS_BACKEND` names an unknown or missing backend."""
     backend = os.environ.get("KERAS_BACKEND", "tensorflow")
     if backend not in BACKENDS:
         raise InputError(f"KERAS_BACKEND={backend}: must be one of {', '.join(BACKENDS)}")
     if importlib.util.find_spec(backend) is None:
-        raise InputError(f"KERAS_BACKEND={backend}: that package is missing: pip install {backend}")
+        raise InputError(f"KERAS_BACKEND={backend}: the package is not installed: pip install {backend}")

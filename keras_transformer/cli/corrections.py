@@ -1,4 +1,4 @@
-"""The commands `teach` and `forget`: a run's answers corrected without training."""
+"""The `teach` and `forget` commands: correct a run's answers without training."""
 
 import os
 
@@ -8,23 +8,21 @@ from keras_transformer.errors import InputError
 
 
 def add_teach(commands):
-    """The grammar of `teach`."""
+    """Adds the `teach` command."""
     teach = add_command(
-        commands, "teach", run_teach, "teach a run the answer to a question, from the next question on",
+        commands, "teach", run_teach, "teach a run the answer to a question, without training",
         "keras-transformer teach runs/first \"배고파\" \"따뜻한 국밥 어때요?\"",
     )  # fmt: skip
     teach.add_argument("run", metavar="RUN", help="folder of the run")
-    teach.add_argument("question", metavar="QUESTION", help="the question; similar ones get the answer, too")
-    teach.add_argument("answer", metavar="ANSWER", help="its answer, in the place of those it had")
-    teach.add_argument(
-        "--golden", metavar="FILE", help="add the answer to these golden answers, too, which `test` tests against"
-    )
+    teach.add_argument("question", metavar="QUESTION", help="the question; similar questions get the same answer")
+    teach.add_argument("answer", metavar="ANSWER", help="its answer; replaces its previous answers")
+    teach.add_argument("--golden", metavar="FILE", help="also add the answer to this file of golden answers for `test`")
 
 
 def add_forget(commands):
-    """The grammar of `forget`."""
+    """Adds the `forget` command."""
     forget = add_command(
-        commands, "forget", run_forget, "take back what a run was taught, or leave a question of its corpus aside",
+        commands, "forget", run_forget, "undo a taught answer, or hide a question of the corpus",
         "keras-transformer forget runs/first \"배고파\"",
     )  # fmt: skip
     forget.add_argument("run", metavar="RUN", help="folder of the run")
@@ -32,12 +30,12 @@ def add_forget(commands):
 
 
 def run_teach(options):
-    """Teaches, and says what it replaces."""
+    """Teaches an answer and prints what it replaces."""
     check_texts(options, "question", "answer")
     from keras_transformer.evaluation.golden import add_to_golden, read_golden
 
     if options.golden is not None and os.path.lexists(options.golden):
-        read_golden(options.golden)  # What is wrong with it is said before anything is taught.
+        read_golden(options.golden)  # Report an invalid file before teaching anything.
     before = open_datastore(options.run).teach(options.question, options.answer)
     print(taught(options.question, options.answer, before))
     if options.golden is not None:
@@ -46,7 +44,7 @@ def run_teach(options):
 
 
 def run_forget(options):
-    """Forgets, and says which answers the question has now."""
+    """Forgets a question and prints its remaining answers."""
     check_texts(options, "question")
     datastore = open_datastore(options.run)
     before = datastore.forget(options.question)
@@ -55,7 +53,7 @@ def run_forget(options):
 
 
 def check_texts(options, *names):
-    """Raises `InputError` for what the grammar lets through."""
+    """Raises `InputError` if a text is blank or not UTF-8."""
     for name in names:
         check_utf8(f"the {name}", getattr(options, name))
         if not getattr(options, name).strip():
@@ -63,10 +61,10 @@ def check_texts(options, *names):
 
 
 def open_datastore(run_dir):
-    """The `Datastore` of a run, without its model.
+    """Opens the `Datastore` of a run without loading its model.
 
     Raises:
-        InputError: If there is no such run, or it has no datastore.
+        InputError: If the run does not exist or has no datastore.
     """
     import_tensorflow_quietly()
     from keras_transformer.chat.datastore import Datastore
@@ -74,31 +72,31 @@ def open_datastore(run_dir):
 
     run = Run(run_dir)
     if not Datastore.exists(run.path):
-        raise InputError(f"{run_dir}: has no datastore to correct. Train it again to get one.")
+        raise InputError(f"{run_dir}: this run has no datastore to correct. Train it again to get one.")
     return Datastore(run.path, run.id)
 
 
 def taught(question, answer, before):
-    """What was taught and what it replaces, in a line."""
+    """Returns a line with the taught answer and the answers that it replaces."""
     return f"Taught: {pair(question, [answer])}  (before: {now(before)})"
 
 
 def pair(question, answers):
-    """A question and its answers."""
+    """Returns a question with its answers as a line."""
     return f"{one_line(question)} → {listed(answers)}"
 
 
 def now(answers):
-    """The answers that a question has, or that it has none."""
+    """Returns the answers to a question as text, or a note that it has none."""
     return listed(answers) if answers else "no known answer"
 
 
 def listed(answers):
-    """Answers in a line, of many the first ones."""
+    """Returns the first three answers in a line, with the number of others."""
     more = f" (and {len(answers) - 3} more)" if len(answers) > 3 else ""
     return " | ".join(map(one_line, answers[:3])) + more
 
 
 def one_line(text):
-    """A text that may have several turns, in a line."""
+    """Joins the turns of a text into one line."""
     return " / ".join(text.strip().splitlines())

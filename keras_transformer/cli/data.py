@@ -1,4 +1,4 @@
-"""The commands `data list`, `data show` and `data download`: corpora by name."""
+"""The `data list`, `data show` and `data download` commands: the corpora of the catalog."""
 
 import itertools
 import json
@@ -13,51 +13,51 @@ SAMPLE = 3  # Pairs that `show` prints.
 
 
 def add_data(commands):
-    """The grammar of `data`, which has commands of its own."""
+    """Adds the `data` command and its subcommands."""
     data = add_command(
-        commands, "data", None, "corpora: which there are by name, how to get them, and whether one of your own is fit",
+        commands, "data", None, "list and download corpora, or check your own",
         "keras-transformer data list",
     )  # fmt: skip
-    parts = data.add_subparsers(title="commands", metavar="WHAT", required=True)
-    add_list(parts)
-    add_show(parts)
-    add_download(parts)
-    add_check(parts)
+    subcommands = data.add_subparsers(title="commands", metavar="WHAT", required=True)
+    add_list(subcommands)
+    add_show(subcommands)
+    add_download(subcommands)
+    add_check(subcommands)
 
 
 def add_list(commands):
-    """The grammar of `data list`."""
+    """Adds the `data list` command."""
     listing = add_command(
-        commands, "list", run_list, "list the corpora that can be had by name", "keras-transformer data list --json"
+        commands, "list", run_list, "list the available corpora", "keras-transformer data list --json"
     )
-    listing.add_argument("--json", action="store_true", help="as JSON")
+    listing.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_show(commands):
-    """The grammar of `data show`."""
+    """Adds the `data show` command."""
     show = add_command(
-        commands, "show", run_show, "say what a corpus holds, its licence, and how to cite it",
+        commands, "show", run_show, "show the contents, licence and citation of a corpus",
         "keras-transformer data show chatbot_ko",
     )  # fmt: skip
-    show.add_argument("name", metavar="NAME", help="a name that `data list` has")
-    show.add_argument("--json", action="store_true", help="as JSON")
+    show.add_argument("name", metavar="NAME", help="name from `data list`")
+    show.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_download(commands):
-    """The grammar of `data download`."""
+    """Adds the `data download` command."""
     download = add_command(
-        commands, "download", run_download, "download and prepare a corpus, or go on where that stopped",
+        commands, "download", run_download, "download and prepare a corpus, or resume a download",
         "keras-transformer data download chatbot_ko",
     )  # fmt: skip
-    download.add_argument("name", metavar="NAME", help="a name that `data list` has")
+    download.add_argument("name", metavar="NAME", help="name from `data list`")
     download.add_argument(
         "--from", dest="files", metavar="FILE", nargs="+", default=(),
-        help="files of the corpus that are here already, under any name",
+        help="files of the corpus that were downloaded before, under any name",
     )  # fmt: skip
 
 
 def run_list(options):
-    """Prints the corpora."""
+    """Prints the list of corpora."""
     if options.json:
         print(json.dumps([{name: facts(corpus)[name] for name in COLUMNS} for corpus in corpora()], indent=2))
         return 0
@@ -66,7 +66,7 @@ def run_list(options):
 
 
 def run_show(options):
-    """Prints all that is known of a corpus, and the first pairs of one that is here."""
+    """Prints the details of a corpus, and its first pairs if it was downloaded."""
     corpus = find_corpus(options.name)
     sample = first_pairs(corpus)
     if options.json:
@@ -79,7 +79,7 @@ def run_show(options):
 
 
 def run_download(options):
-    """Brings a corpus here and prints its folder; progress goes to standard error."""
+    """Downloads a corpus and prints its folder; prints progress to standard error."""
     corpus = find_corpus(options.name)
     if not corpus.is_here:
         import_tensorflow_quietly()
@@ -89,7 +89,7 @@ def run_download(options):
 
 
 def facts(corpus):
-    """What is known of a corpus, for JSON."""
+    """Returns the details of a corpus as a dictionary for JSON."""
     return {
         "name": corpus.name,
         "language": corpus.language,
@@ -108,28 +108,34 @@ def facts(corpus):
 
 
 def list_row(corpus):
-    """The cells of a corpus in the list."""
-    known = facts(corpus)
-    return (known["name"], known["language"], f"{known['pairs']:,}", known["licence"], "yes" if known["here"] else "no")
+    """Returns the row of a corpus in the list."""
+    details = facts(corpus)
+    return (
+        details["name"],
+        details["language"],
+        f"{details['pairs']:,}",
+        details["licence"],
+        "yes" if details["here"] else "no",
+    )
 
 
 def show_rows(corpus):
-    """What `show` says of a corpus below its description."""
-    known = facts(corpus)
-    whose = "its own" if corpus.has_own_parts else "the frozen split, by the questions"
+    """Yields the rows of details that `data show` prints below the description."""
+    details = facts(corpus)
+    origin = "its own" if corpus.has_own_parts else "the frozen split, by the questions"
     sizes = ", ".join(f"{part} {pairs:,}" for part, pairs in corpus.parts.items())
     yield "language", corpus.language
-    yield "pairs", f"{known['pairs']:,}"
-    yield "parts", f"{sizes} ({whose})" if sizes else whose
+    yield "pairs", f"{details['pairs']:,}"
+    yield "parts", f"{sizes} ({origin})" if sizes else origin
     yield "licence", corpus.licence
     yield "homepage", corpus.homepage
     for file in corpus.files:
         yield "file", f"{file.url} ({file.size:,} bytes)"
-    yield "here", known["prepared"] if corpus.is_here else f"no: keras-transformer data download {corpus.name}"
+    yield "here", details["prepared"] if corpus.is_here else f"no: keras-transformer data download {corpus.name}"
 
 
 def first_pairs(corpus):
-    """The first pairs of a corpus for training; none unless it is here."""
+    """Returns the first training pairs of a corpus; empty if it was not downloaded."""
     if not corpus.is_here:
         return []
     import_tensorflow_quietly()

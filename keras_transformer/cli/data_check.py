@@ -1,4 +1,4 @@
-"""The command `data check`: its grammar, and the report on a corpus as text or as JSON."""
+"""The `data check` command: a report on a corpus as text or as JSON."""
 
 import argparse
 import json
@@ -10,26 +10,26 @@ from keras_transformer.data.quality.text_issues import NOT_COMPOSED
 
 UNFIT = 2
 BAR = 30  # Characters of the longest bar.
-SHOWN = 40  # Characters of a text that are shown.
+SHOWN = 40  # Maximum number of characters shown of a text.
 
 
 def add_check(data_commands):
-    """The grammar of `data check`."""
+    """Adds the `data check` command."""
     check = data_commands.add_parser(
-        "check", help="tell whether a corpus is fit for training, and how to train on it",
-        description="Tell whether a corpus is fit for training: what is in it, what to mend, and how to train on it.\n"
-        "The exit status is 0 if it is fit, with or without warnings, and 2 if it is not.",
+        "check", help="check whether a corpus is fit for training, and recommend settings",
+        description="Check whether a corpus is fit for training: its contents, its problems, and recommended settings."
+        "\nThe exit status is 0 if the corpus is fit, with or without warnings, and 2 if it is not.",
         epilog="Example:  keras-transformer data check pairs.csv",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     check.add_argument(
         "corpus", metavar="CORPUS", nargs="+",
-        help="a .csv, .tsv or .jsonl file of questions and answers, or two text files with a line for each; a folder "
-        "of such files, or a name of `keras-transformer data list`, has a short report",
+        help="a .csv, .tsv or .jsonl file of questions and answers, or two parallel text files; a folder of such "
+        "files, or a name from `keras-transformer data list`, gets a short report",
     )  # fmt: skip
     add_source_options(check)
     add_setting(check, "turns", FIELDS["turns"])
-    check.add_argument("--json", action="store_true", help="the whole report as one JSON object")
+    check.add_argument("--json", action="store_true", help="print the report as one JSON object")
     check.set_defaults(command=run_check)
 
 
@@ -41,18 +41,18 @@ def run_check(options):
     turns = Config().turns if options.turns is None else Config(turns=options.turns).turns
     report = check_corpus(options.corpus, options.question, options.answer, encoding, turns, tell)
     text = json.dumps(report.to_dict(), ensure_ascii=False) if options.json else "\n".join(report_lines(report))
-    # Where the locale is not UTF-8, Python has the bytes of a Korean file name as surrogates.
+    # Under a locale other than UTF-8, Python represents the bytes of a Korean file name as surrogates.
     print(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return UNFIT if report.unfit else 0
 
 
-def tell(doing):
-    """Says on standard error what is being done."""
-    print(f"{doing} …", file=sys.stderr, flush=True)
+def tell(step):
+    """Prints the current step to standard error."""
+    print(f"{step} …", file=sys.stderr, flush=True)
 
 
 def report_lines(report):
-    """The report as lines for people; the verdict comes last, where a terminal shows it."""
+    """Yields the lines of the printed report; the verdict comes last, where it stays visible on a terminal."""
     yield from files_lines(report)
     if report.pairs and not report.files:
         yield from sizes_lines(report)
@@ -67,25 +67,25 @@ def report_lines(report):
 
 
 def files_lines(report):
-    """How the files are written."""
+    """Yields the encoding and line ends of each file."""
     for file in report.files:
         mark = " with a byte-order mark" if file.mark else ""
         ends = " and ".join(f"{count:,} {name}" for name, count in file.line_ends.items()) or "none"
-        mixed = " (mixed, which does no harm)" if len(file.line_ends) > 1 else ""
+        mixed = " (mixed, harmless)" if len(file.line_ends) > 1 else ""
         yield f"{file.path}: {file.size:,} bytes of {file.encoding}{mark}; line ends: {ends}{mixed}"
     if NOT_COMPOSED in report.faults:
-        yield f"  {NOT_COMPOSED} in {report.faults[NOT_COMPOSED]}, which does no harm: training composes them"
+        yield f"  {NOT_COMPOSED} in {report.faults[NOT_COMPOSED]}, harmless: training composes them"
 
 
 def sizes_lines(report):
-    """The sizes of the parts, where the files are not examined."""
+    """Yields the sizes of the splits, for a corpus whose files are not examined."""
     yield f"{report.corpus}: {report.pairs:,} pairs"
     held_out = report.recommendation.config.hold_out
     yield from aligned([(name, f"{size:,}") for name, size in report.sizes.items() if held_out or name != "validation"])
 
 
 def pairs_lines(report):
-    """What is said once and more than once."""
+    """Yields the numbers of pairs, repetitions, and ambiguous questions."""
     repeats = report.repeats
     yield ""
     yield f"Pairs: {report.pairs:,} (different questions: {repeats.questions:,}, answers: {repeats.answers:,})"
@@ -93,7 +93,7 @@ def pairs_lines(report):
     if repeats.duplicates.count:
         yield f"  repeated pairs: {repeats.duplicates}"
     if repeats.ambiguous:
-        yield f"  questions with several answers: {repeats.ambiguous:,}, most of all"
+        yield f"  questions with several answers: {repeats.ambiguous:,}; those with most"
     for example in repeats.most_answered:
         yield f"    {example.count:,} answers: {shown(report, example.row, 0)}"
     if repeats.commonest:
@@ -103,11 +103,11 @@ def pairs_lines(report):
 
 
 def split_lines(report):
-    """The parts, and what of the held-out ones training knows; nothing if training holds nothing out."""
+    """Yields the sizes of the splits, and the overlap of held-out splits with training; none without held-out data."""
     if not report.recommendation.config.hold_out:
         return
     split = report.split
-    table = [("split by question", "pairs", "asked alike in training", "answered the same in training")]
+    table = [("split by question", "pairs", "question also in training", "answer also in training")]
     table += [("training", f"{split.train:,}", "", "")]
     for name, part in (("validation", split.validation), ("test", split.test)):
         shares = [f"{count:,} ({count / max(1, part.pairs):.1%})" for count in (part.near, part.known)]
@@ -115,13 +115,13 @@ def split_lines(report):
     yield ""
     yield from aligned(table)
     if split.near:
-        yield "  asked alike, but for case, punctuation or spaces:"
+        yield "  questions that differ only in case, punctuation or spaces:"
     for row, train_row in split.near:
         yield f"    {shown(report, row, 0)} and {shown(report, train_row, 0)}"
 
 
 def characters_lines(report):
-    """Which characters there are."""
+    """Yields the scripts and rare characters."""
     characters = report.characters
     scripts = ", ".join(f"{name} {share:.1%}" for name, share in characters.scripts.items())
     yield ""
@@ -129,11 +129,11 @@ def characters_lines(report):
     if characters.rarest:
         rare = ", ".join(f"{visible(character)} (row {row})" for character, row in characters.rarest.items())
         more = ", …" if characters.once + characters.twice > len(characters.rarest) else ""
-        yield f"  met once: {characters.once:,}; twice: {characters.twice:,}: {rare}{more}"
+        yield f"  occur once: {characters.once:,}; twice: {characters.twice:,}: {rare}{more}"
 
 
 def lengths_lines(report):
-    """How long the texts are, in characters and, of what can be trained on, in tokens."""
+    """Yields the lengths of the texts in characters and, for trainable pairs, in tokens."""
     table = [("length", "median", "95 %", "99 %", "longest", "row")]
     table += [length_cells("questions, characters", report.question_characters)]
     table += [length_cells("answers, characters", report.answer_characters)]
@@ -145,13 +145,13 @@ def lengths_lines(report):
 
 
 def length_cells(name, lengths):
-    """A row of the table of lengths."""
+    """Returns a row of the table of lengths."""
     numbers = lengths.median, lengths.p95, lengths.p99, lengths.longest, lengths.row
     return (name, *(f"{number:,}" for number in numbers))
 
 
 def histogram_lines(report):
-    """The lengths in tokens as bars."""
+    """Yields a histogram of the lengths in tokens."""
     tokens = report.tokens
     whole = tokens.pairs == report.pairs
     yield ""
@@ -165,7 +165,7 @@ def histogram_lines(report):
 
 
 def recommendation_lines(report):
-    """What to type, what it does, and why."""
+    """Yields the recommended command, its settings, and the reasons for them."""
     yield ""
     yield "To train on it:"
     yield f"  {report.command}"
@@ -174,7 +174,7 @@ def recommendation_lines(report):
 
 
 def verdict_lines(report):
-    """What to mend, and the verdict."""
+    """Yields the warnings and the verdict."""
     if report.warnings:
         yield ""
         yield "Warnings:"
@@ -186,18 +186,18 @@ def verdict_lines(report):
 
 
 def shown(report, row, side):
-    """A text of a row, shortened to a line, with the row's number."""
+    """Returns a text of a row, shortened to one line, with the row number."""
     text = visible(" ".join(report.texts[row][side].split()))
     return f"“{text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}” (row {row})"
 
 
 def visible(text):
-    r"""A text whose control and invisible characters are spelled out: \x1b."""
+    r"""Returns a text with its control and invisible characters escaped, such as \x1b."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def aligned(table, left=(0,)):
-    """The rows of a table as lines: numbers to the right, what is named in `left` to the left."""
+    """Yields the rows of a table as aligned lines: right-aligned, except the columns in `left`."""
     widths = [max(map(len, column)) for column in zip(*table)]
     sides = ["<" if i in left else ">" for i in range(len(widths))]
     for cells in table:

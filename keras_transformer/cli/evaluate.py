@@ -1,4 +1,4 @@
-"""The command `evaluate`: how good a run is on a part of a corpus, as a table or as JSON."""
+"""The `evaluate` command: scores a run on a split of a corpus, as a table or as JSON."""
 
 import json
 import sys
@@ -11,20 +11,20 @@ from keras_transformer.evaluation.metric_info import LEGEND
 
 
 def add_evaluate(commands):
-    """The grammar of `evaluate`."""
+    """Adds the `evaluate` command."""
     evaluate = add_command(
-        commands, "evaluate", run_evaluate, "measure a run on questions that it never met",
+        commands, "evaluate", run_evaluate, "evaluate a run on unseen questions",
         "keras-transformer evaluate runs/first pairs.csv",
     )  # fmt: skip
     evaluate.add_argument("run", metavar="RUN", help="folder of the run")
     add_corpus(evaluate)
     add_part_options(evaluate)
-    evaluate.add_argument("--json", action="store_true", help="one JSON object, with the intervals")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
     add_strategy_options(evaluate)
 
 
 def run_evaluate(options):
-    """Prints the scores."""
+    """Evaluates the run and prints the scores."""
     check_part_options(options)
     from keras_transformer.evaluation.text_metrics import check_packages
 
@@ -37,30 +37,31 @@ def run_evaluate(options):
     check_answer_by(options, options.run)
     part = read_part(options, Run(options.run))
     print(f"Evaluating on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
-    found = evaluate(
+    results = evaluate(
         options.run, part.pairs, training_answers=part.training_answers, answer_by=options.answer_by, **settings
     )
     if options.json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(results, ensure_ascii=False))
         return 0
     print(
-        f"{options.run}, {options.split} part: {found['questions']:,} questions, {found['pairs']:,} answers to them"
-        f"{'' if found['answer_by'] == GENERATE else ', answered by ' + found['answer_by']}\n"
+        f"{options.run}, {options.split} split: {results['questions']:,} questions, "
+        f"{results['pairs']:,} answers to them"
+        f"{'' if results['answer_by'] == GENERATE else ', answered by ' + results['answer_by']}\n"
     )
-    print("\n".join(table(found)))
+    print("\n".join(table(results)))
     return 0
 
 
-def table(found):
-    """The lines of a table for people."""
+def table(results):
+    """Yields the lines of the printed table."""
     rows = [("", "", "95 % interval", "")]
     for name, (form, _, about) in LEGEND.items():
-        if found[name] is not None:
-            bounds = found["intervals"].get(name, ())
-            rows.append((name, form.format(found[name]), " to ".join(map(form.format, bounds)), about))
+        if results[name] is not None:
+            bounds = results["intervals"].get(name, ())
+            rows.append((name, form.format(results[name]), " to ".join(map(form.format, bounds)), about))
     widths = [max(map(len, column)) for column in zip(*rows)]
     for name, value, bounds, about in rows:
         yield f"{name:<{widths[0]}}  {value:>{widths[1]}}  {bounds:<{widths[2]}}  {about}".rstrip()
     yield ""
-    for name, signature in found["signatures"].items():
+    for name, signature in results["signatures"].items():
         yield f"{name}: {signature}"

@@ -1,4 +1,4 @@
-"""The part of a corpus that runs are asked, as `evaluate`, `compare` and `report` find it."""
+"""Loads the evaluation split of a corpus for `evaluate`, `compare` and `report`."""
 
 import typing
 
@@ -18,13 +18,13 @@ REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sam
 
 
 class Part(typing.NamedTuple):
-    """What is asked.
+    """A split of a corpus to evaluate on.
 
     Attributes:
         pairs: DataFrame with the columns "question" and "answer".
-        training_answers: Those of the training part, a set, if the corpus is the run's own; else None.
-        fingerprint: That of the corpus.
-        source: Where the corpus is, a list of paths.
+        training_answers: The set of answers of the training split, if the corpus is the run's own; else None.
+        fingerprint: The fingerprint of the corpus.
+        source: The paths of the corpus, a list.
     """
 
     pairs: object
@@ -34,32 +34,35 @@ class Part(typing.NamedTuple):
 
 
 def add_corpus(command):
-    """Adds the corpus to ask to a grammar."""
+    """Adds the argument for the corpus to evaluate on."""
     command.add_argument(
-        "corpus", metavar="CORPUS", nargs="*", help="a corpus, named as for `train` (default: the run's own)"
+        "corpus", metavar="CORPUS", nargs="*", help="corpus, named as for `train` (default: the run's own)"
     )
 
 
 def add_part_options(command):
-    """Adds which part of a corpus is asked, and how the corpus is to be read."""
+    """Adds the options for the split, for reading the corpus, and for the way of answering."""
     command.add_argument(
-        "--split", default="test", metavar="|".join(PARTS), help="part of the corpus to ask (default: %(default)s)"
+        "--split",
+        default="test",
+        metavar="|".join(PARTS),
+        help="split of the corpus to evaluate on (default: %(default)s)",
     )
     add_source_options(command)
     add_answer_by_option(command)
 
 
 def check_part_options(options):
-    """Raises `InputError` for what the grammar lets through."""
+    """Raises `InputError` if the options are invalid or conflict."""
     if options.split not in PARTS:
-        raise InputError(f"--split: there is no part {options.split!r}, but {', '.join(PARTS)}")
+        raise InputError(f"--split: must be one of {', '.join(PARTS)}, not {options.split!r}")
     if options.n_best is not None:
-        raise InputError("--n-best: one answer to each question is evaluated, the best")
+        raise InputError("--n-best: evaluation uses only the best answer to each question: leave it out")
     check_strategy_options(options)
 
 
 def read_part(options, run):
-    """The `Part` that options ask for: of the corpus that they name, or else of the run's own."""
+    """Returns the selected `Part` of the named corpus, or of the run's own."""
     import pandas
 
     from keras_transformer.training.corrections import corrected
@@ -67,21 +70,21 @@ def read_part(options, run):
     corpus, turns = corpus_of(options, run), run.config.turns
     fingerprint, source = corpus.fingerprint(turns), corpus.source["corpus"]
     own = fingerprint == run.corpus["fingerprint"]
-    asked, training_answers = [], set()
-    for parts in corrected(corpus, own and run.corpus.get("corrections")).parts(turns, run.config.hold_out or not own):
-        if options.split in parts:
-            asked.append(parts[options.split])
-        if own and "train" in parts:
-            training_answers.update(parts["train"]["answer"])
-    pairs = pandas.concat(asked, ignore_index=True) if asked else ()
+    frames, training_answers = [], set()
+    for splits in corrected(corpus, own and run.corpus.get("corrections")).parts(turns, run.config.hold_out or not own):
+        if options.split in splits:
+            frames.append(splits[options.split])
+        if own and "train" in splits:
+            training_answers.update(splits["train"]["answer"])
+    pairs = pandas.concat(frames, ignore_index=True) if frames else ()
     if not len(pairs):
-        named = " ".join(source)
-        raise InputError(f"{named}: its {options.split} part holds no pair: name another by --split")
+        paths = " ".join(source)
+        raise InputError(f"{paths}: its {options.split} split holds no pairs: choose another with --split")
     return Part(pairs, training_answers if own else None, fingerprint, source)
 
 
 def words_of(options):
-    """The words of a command line by which the same part is asked in the same way, less the run and the corpus."""
+    """Returns the command-line options that reproduce the evaluation, without the run and the corpus."""
     words = []
     for name, value in given(options, REPEATED).items():
         if value is not False:
@@ -91,10 +94,10 @@ def words_of(options):
 
 
 def corpus_of(options, run):
-    """The corpus that is named; the run's own, if none is.
+    """Returns the named corpus, or the run's own if none is named.
 
-    If the one named is the run's own and was trained with a validation of its own, it is parted as it was in training:
-    what would be a test otherwise was trained on.
+    If the named corpus is the run's own and was trained with a separate validation corpus, it is split as in training:
+    otherwise the test split would contain training data.
     """
     from keras_transformer.data.corpus import Corpus
     from keras_transformer.training.trainer import absolute
@@ -102,7 +105,7 @@ def corpus_of(options, run):
     source = run.corpus.get("source") or {}
     if not options.corpus:
         if not source.get("corpus"):
-            raise InputError(f"{run.path}: does not say where its corpus is: name it")
+            raise InputError(f"{run.path}: the path of its corpus is not recorded: name the corpus")
         return Corpus.found_at(source)
     own = absolute(options.corpus) == source.get("corpus")
     validation = source.get("validation") if own else None

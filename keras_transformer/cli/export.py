@@ -1,4 +1,4 @@
-"""The command `export`: a run as a folder of another format."""
+"""The `export` command: writes a run as a folder in another format."""
 
 import json
 
@@ -20,28 +20,30 @@ OF_SAVED_MODEL = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
 
 
 def add_export(commands):
-    """The grammar of `export`."""
+    """Adds the `export` command."""
     export = add_command(
-        commands, "export", run_export, "write a run as a folder that other programs read, such as a SavedModel",
+        commands, "export", run_export, "export a run to another format, such as a SavedModel",
         "keras-transformer export runs/first exported --format saved_model --beam 4",
     )  # fmt: skip
     export.add_argument("run", metavar="RUN", help="folder of the run")
-    export.add_argument("path", metavar="PATH", help="the folder to make")
+    export.add_argument("path", metavar="PATH", help="folder to create")
     export.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0],
-        help="a TensorFlow SavedModel (the default); LiteRT for phones; ONNX for most other machines and languages; "
-        "CTranslate2 for fast answers on a CPU; or a run folder with no more than answering needs",
+        help="TensorFlow SavedModel (default); LiteRT for phones; ONNX for most other platforms and languages; "
+        "CTranslate2 for fast CPU inference; or a run folder reduced to what inference needs",
     )  # fmt: skip
     export.add_argument(
-        "--quantization", choices=QUANTIZATIONS, help="type of the weights, other than float32 for a smaller folder"
+        "--quantization",
+        choices=QUANTIZATIONS,
+        help="data type of the weights, for a smaller folder (default: float32)",
     )
     export.add_argument(
         "--tokenizer-ops", choices=TOKENIZER_OPS,
-        help="of a SavedModel: operations that TensorFlow has itself (the default), or those of tensorflow-text",
+        help="SavedModel only: tokenizer operations, built into TensorFlow (default) or from tensorflow-text",
     )  # fmt: skip
     export.add_argument(
         "--no-xla", dest="xla", action="store_false", default=None,
-        help="of a SavedModel: without compilation, for a TensorFlow that cannot compile",
+        help="SavedModel only: disable XLA compilation, for a TensorFlow without it",
     )  # fmt: skip
     export.add_argument("--json", action="store_true", help="print export.json")
     add_strategy_options(export)
@@ -49,7 +51,7 @@ def add_export(commands):
 
 
 def run_export(options):
-    """Writes the folder, and says what it is."""
+    """Writes the export and prints a summary."""
     check_strategy_options(options)
     chosen = {name: getattr(options, name) for name in ("quantization", *OF_SAVED_MODEL)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -70,13 +72,13 @@ def run_export(options):
 
 
 def decoding_options(options):
-    """How a SavedModel shall choose its answers, as far as the command line says it."""
+    """Returns the decoding settings of a SavedModel that the command line gives."""
     settings = strategy_settings(options)
     return settings if options.n_best is None else {**settings, "n_best": options.n_best}
 
 
 def in_words(path, about):
-    """What was written, in one line."""
+    """Returns a one-line summary of an export."""
     size = sum(file["bytes"] for file in about["files"].values())
     checked = about["verified"]
     return (

@@ -1,4 +1,4 @@
-"""Options that say how answers are made: the way of answering, decoding, a fallback."""
+"""Command-line options for generation: the way of answering, the decoding strategy, and the fallback."""
 
 from keras_transformer.cli.console import check_utf8
 from keras_transformer.errors import InputError
@@ -11,39 +11,39 @@ SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram",
 
 
 def add_strategy_options(parser):
-    """Adds what `chat` and `answer` can be told to their grammar; what is not given is None."""
-    group = parser.add_argument_group(
-        "how answers are chosen", "By default greedily: the likeliest token at every step."
-    )
-    how = group.add_mutually_exclusive_group()
-    how.add_argument("--beam", type=int, metavar="N", help="beam search with N beams (section 6.1)")
-    how.add_argument("--sample", action="store_true", help="draw each token by its probability")
-    group.add_argument("--length-penalty", type=float, metavar="A", help="of the beam search (default: 0.6)")
-    group.add_argument("--temperature", type=float, metavar="T", help="of the samples: below 1 is more cautious")
-    group.add_argument("--top-k", type=int, metavar="K", help="draw from the K likeliest tokens only")
-    group.add_argument("--top-p", type=float, metavar="P", help="draw from the likeliest that together reach P only")
-    group.add_argument("--seed", type=int, metavar="N", help="the same seed draws the same answers")
+    """Adds the decoding options to a parser; options that are not given are None."""
+    group = parser.add_argument_group("decoding", "The default is greedy decoding: the most likely token at each step.")
+    strategy = group.add_mutually_exclusive_group()
+    strategy.add_argument("--beam", type=int, metavar="N", help="beam search with N beams (section 6.1)")
+    strategy.add_argument("--sample", action="store_true", help="sample tokens from the predicted distribution")
+    group.add_argument("--length-penalty", type=float, metavar="A", help="length penalty of beam search (default: 0.6)")
+    group.add_argument("--temperature", type=float, metavar="T", help="sampling temperature; lower is less random")
+    group.add_argument("--top-k", type=int, metavar="K", help="sample only from the K most likely tokens")
     group.add_argument(
-        "--n-best", type=int, metavar="N", help="N answers to each question, each with its log-probability"
+        "--top-p", type=float, metavar="P", help="sample only from the top tokens with total probability P"
     )
-    group.add_argument("--min-length", type=int, metavar="N", help="tokens before an answer may end")
-    group.add_argument("--max-length", type=int, metavar="N", help="tokens of an answer at most")
+    group.add_argument("--seed", type=int, metavar="N", help="random seed for reproducible samples")
     group.add_argument(
-        "--repetition-penalty", type=float, metavar="X", help="above 1, what was said becomes less likely"
+        "--n-best", type=int, metavar="N", help="number of answers to each question, with log-probabilities"
     )
-    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help="no run of N tokens comes twice in an answer")
-    group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help="tokens that no answer holds")
+    group.add_argument("--min-length", type=int, metavar="N", help="minimum number of tokens of an answer")
+    group.add_argument("--max-length", type=int, metavar="N", help="maximum number of tokens of an answer")
+    group.add_argument(
+        "--repetition-penalty", type=float, metavar="X", help="penalty for repeated tokens, above 1 (default: 1, none)"
+    )
+    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help="forbid repeated n-grams of N tokens")
+    group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help="token ids never to generate")
 
 
 def strategy_settings(options):
-    """The settings of `generate` that parsed options ask for.
+    """Returns the settings of `generate` from parsed options.
 
     Returns:
-        A dictionary of those given, with "strategy", which is None if no option says how answers are chosen; the number
-        of answers is told by `answers_wanted`.
+        A dictionary of the given settings, with "strategy", which is None if no decoding option is given. For the
+        number of answers, see `answers_wanted`.
 
     Raises:
-        InputError: If one of them cannot be, or not together with the others.
+        InputError: If an option is invalid, or conflicts with another.
     """
     from keras_transformer.decoding.config import GenerationConfig
 
@@ -52,33 +52,33 @@ def strategy_settings(options):
             raise InputError(f"{COUNTS[name]} must be at least 1, not {number}")
     settings = {**given(options, SETTINGS), "strategy": make_strategy(options)}
     limits = {"start_id": 0, "end_id": 0, "max_length": 2**31 - 1, "num_return": answers_wanted(options)}
-    GenerationConfig(**{**limits, **settings})  # Checks them before anything is loaded.
+    GenerationConfig(**{**limits, **settings})  # Validates the settings before anything is loaded.
     return settings
 
 
 def answers_wanted(options):
-    """How many answers each question is to have."""
+    """Returns the number of answers to each question."""
     return 1 if options.n_best is None else options.n_best
 
 
 def check_strategy_options(options):
-    """Raises `InputError` if an option is given without the one that it belongs to."""
-    for names, wanted, needed in (
+    """Raises `InputError` if an option is given without the strategy that it belongs to."""
+    for names, enabled, strategy in (
         (OF_SAMPLES, options.sample, "--sample"),
         (OF_BEAMS, beams(options) is not None, "--beam N"),
     ):
-        if not wanted and (strangers := given(options, names)):
-            raise InputError(f"--{next(iter(strangers)).replace('_', '-')} needs {needed}")
+        if not enabled and (misplaced := given(options, names)):
+            raise InputError(f"--{next(iter(misplaced)).replace('_', '-')} needs {strategy}")
 
 
 def strategy_options_given(options):
-    """Those of these options that the command line has, as they are written."""
+    """Returns the decoding options that were given, as written on the command line."""
     names = ("beam", "sample", *OF_BEAMS, *OF_SAMPLES, "n_best", *SETTINGS)
     return [f"--{name.replace('_', '-')}" for name, value in given(options, names).items() if value is not False]
 
 
 def make_strategy(options):
-    """The strategy that options ask for; None if they say nothing of it."""
+    """Returns the decoding strategy of the options; None if no decoding option is given."""
     from keras_transformer.decoding.beam_search import Beam
     from keras_transformer.decoding.samplers import Greedy, Sampling
 
@@ -90,43 +90,41 @@ def make_strategy(options):
 
 
 def beams(options):
-    """The beams of a beam search, which several answers need where nothing else is said; None for another strategy."""
+    """Returns the number of beams, or None for another strategy; `--n-best` alone implies beam search."""
     if options.beam is not None or options.sample or answers_wanted(options) == 1:
         return options.beam
     return max(DEFAULT_BEAMS, options.n_best)
 
 
 def in_words(answer, score, options):
-    """An answer as a line of output, in an n-best list with its log-probability in front."""
+    """Returns an answer as a line of output, preceded by its log-probability in an n-best list."""
     return answer if options.n_best is None else f"{score:.4f}\t{answer}"
 
 
 def given(options, names):
-    """Those options that have a value."""
+    """Returns the named options that are not None, as a dictionary."""
     return {name: value for name in names if (value := getattr(options, name)) is not None}
 
 
-WAYS = GENERATE, *_ = ("generate", "retrieve", "hybrid")  # As in `chat.answering`, whose import takes seconds.
+WAYS = GENERATE, *_ = ("generate", "retrieve", "hybrid")  # Same as in `chat.answering`, which takes seconds to import.
 
 
 def add_answer_by_option(parser):
-    """Adds the way of answering to a grammar."""
+    """Adds the option for the way of answering."""
     parser.add_argument(
         "--answer-by", choices=WAYS,
-        help="compose answers, or give that of the nearest known question, or that where one is near enough (default: "
-        "what was best when training ended; generate, if an option says how answers are generated)",
+        help="generate answers, retrieve that of the nearest known question, or retrieve only above a similarity "
+        "threshold (default: the best on validation data; generate if a decoding option is given)",
     )  # fmt: skip
 
 
 def add_cite_option(parser):
-    """Adds whether the exchanges behind an answer are shown to a grammar."""
-    parser.add_argument(
-        "--cite", action="store_true", help="show below each answer the known exchanges behind it, or near to it"
-    )
+    """Adds the option for citing sources."""
+    parser.add_argument("--cite", action="store_true", help="show the source or nearest known exchanges of each answer")
 
 
 def check_answer_by(options, *run_dirs):
-    """Raises `InputError` if the runs cannot answer in the way that options ask for; before anything is loaded."""
+    """Raises `InputError`, before anything is loaded, if the runs do not support the requested way of answering."""
     if options.answer_by in (None, GENERATE):
         return
     if others := strategy_options_given(options):
@@ -142,7 +140,7 @@ def check_answer_by(options, *run_dirs):
 
 
 def source_lines(answer, has_datastore):
-    """The lines below an answer that show the exchanges behind it.
+    """Returns the lines that cite the sources of an answer.
 
     Args:
         answer: An `Answer`.
@@ -151,33 +149,33 @@ def source_lines(answer, has_datastore):
     if not answer.composed:
         return [match_line(match) for match in answer.sources if match.exchange.answer == answer.text]
     if answer.sources:
-        return ["  composed; nearest:", *map(match_line, answer.sources)]
-    return ["  composed; nothing known is near" if has_datastore else "  composed; the run has no datastore"]
+        return ["  generated; nearest:", *map(match_line, answer.sources)]
+    return ["  generated; no similar question" if has_datastore else "  generated; the run has no datastore"]
 
 
 def match_line(match):
-    """A `Match` as a line."""
+    """Returns a `Match` as a line: similarity, source and question."""
     question = " / ".join(match.exchange.question.splitlines())
     return f"  [{match.similarity:.2f}] {match.exchange.place}: {question}"
 
 
 def add_fallback_options(parser):
-    """Adds what `chat`, `answer` and `export` can be told to their grammar."""
+    """Adds the options for a confidence threshold to a parser."""
     group = parser.add_argument_group(
-        "when not to answer", "For a run that `calibrate` has asked, for answers made in the same way."
+        "confidence threshold", "Requires `calibrate` on the run, with the same decoding options."
     )
-    group.add_argument("--fallback", metavar="TEXT", help="what is said where the run is not sure of its answer")
+    group.add_argument("--fallback", metavar="TEXT", help="text to return when the confidence is too low")
     group.add_argument(
         "--refusals", type=float, metavar="RATE",
-        help="share of the questions of its own kind that may be refused for it (default: 0.05)",
+        help="allowed share of in-domain questions that are refused (default: 0.05)",
     )  # fmt: skip
 
 
 def fallback_given(options):
-    """The options of these that have a value, by the names that `export` gives them.
+    """Returns the given fallback options as keyword arguments of `export`.
 
     Raises:
-        InputError: If one is given without the other that it belongs to, or the text is not UTF-8.
+        InputError: If `--refusals` is given without `--fallback`, or the text is not UTF-8.
     """
     if options.fallback is None:
         if options.refusals is not None:
@@ -189,21 +187,21 @@ def fallback_given(options):
 
 
 def fallback_asked(options, settings):
-    """The `Fallback` that options ask for; None if they ask for none.
+    """Returns the `Fallback` of the options; None without `--fallback`.
 
     Args:
-        options: Parsed ones, with "run".
-        settings: What `strategy_settings` makes of them.
+        options: The parsed options, with "run".
+        settings: The result of `strategy_settings`.
 
     Raises:
-        InputError: If it cannot be, or the run is not calibrated for such answers.
+        InputError: If the options are invalid, or the run is not calibrated for such answers.
     """
-    given = fallback_given(options)
-    if not given:
+    arguments = fallback_given(options)
+    if not arguments:
         return None
     if options.n_best is not None:
-        raise InputError("--fallback judges the one answer to a question: leave out --n-best")
+        raise InputError("--fallback applies to a single answer: leave out --n-best")
     from keras_transformer.chat.confidence import Confidence
 
-    text = given.pop("fallback")
-    return Confidence.load(options.run, answer_by=options.answer_by, **settings).fallback(text, **given)
+    text = arguments.pop("fallback")
+    return Confidence.load(options.run, answer_by=options.answer_by, **settings).fallback(text, **arguments)

@@ -1,4 +1,4 @@
-"""The command `info`: what a run folder, or a folder exported from one, is."""
+"""The `info` command: shows the details of a run or an export."""
 
 import json
 import pathlib
@@ -8,17 +8,17 @@ from keras_transformer.cli.console import add_command
 
 
 def add_info(commands):
-    """The grammar of `info`."""
+    """Adds the `info` command."""
     info = add_command(
-        commands, "info", run_info, "say what a run or an export is, and whether its files are whole",
+        commands, "info", run_info, "show the details of a run or an export, and check its files",
         "keras-transformer info runs/first",
     )  # fmt: skip
-    info.add_argument("path", metavar="PATH", help="a run folder, or what `export` wrote")
-    info.add_argument("--json", action="store_true", help="as JSON")
+    info.add_argument("path", metavar="PATH", help="folder of a run or an export")
+    info.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_info(options):
-    """Prints what the folder is."""
+    """Prints the details of a run or an export."""
     import_tensorflow_quietly()
     about = about_folder(pathlib.Path(options.path))
     print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_lines(about))
@@ -26,7 +26,7 @@ def run_info(options):
 
 
 def about_folder(path):
-    """What is known of a run folder or an export, a dictionary; raises `InputError` if it is neither, or damaged."""
+    """Returns the details of a run or an export; raises `InputError` if the folder is neither, or damaged."""
     from keras_transformer.export.manifest import ABOUT, read_about
 
     if not (path / ABOUT).is_file():
@@ -36,14 +36,14 @@ def about_folder(path):
 
 
 def is_run_with_datastore(path, about):
-    """Whether an export is a run folder that has a datastore."""
+    """Returns whether an export is a run folder with a datastore."""
     from keras_transformer.chat.datastore import Datastore
 
     return about["kind"] == "run" and Datastore.exists(path)
 
 
 def about_run(path):
-    """What is known of a run folder."""
+    """Returns the details of a run folder as a dictionary."""
     from keras_transformer.chat.datastore import Datastore
     from keras_transformer.runs.run import Run
 
@@ -63,7 +63,7 @@ def about_run(path):
 
 
 def about_answering(run):
-    """How a run with a datastore answers, a dictionary."""
+    """Returns how a run with a datastore answers, as a dictionary."""
     from keras_transformer.chat.answering import Answering
     from keras_transformer.chat.datastore import CORRECTIONS, EXCHANGES, read_corrections, read_exchanges
 
@@ -81,24 +81,24 @@ def about_answering(run):
 
 
 def answering_line(answering):
-    """The same as a line."""
+    """Returns the result of `about_answering` as a line."""
     chrf = f" (chrF: {', '.join(f'{way} {value:.1f}' for way, value in answering['chrf'].items())})"
     counts = "{exchanges:,} exchanges, {taught:,} taught, {forgotten:,} forgotten".format(**answering)
     return f"by {answering['by']}{chrf if answering['chrf'] else ''}; {counts}"
 
 
 def export_answers_by(about):
-    """How an export answers, if its run does not just generate; "" otherwise."""
+    """Returns a note on how an export answers; "" if its run only generates."""
     answers = about.get("answers")
     if not answers or answers["run"] == "generate":
         return ""
     if answers["by"] == answers["run"]:
         return f"answers by {answers['by']}, as the run does"
-    return f"answers by generating only; the run itself answers by {answers['run']}"
+    return f"answers by generate only; the run answers by {answers['run']}"
 
 
 def in_lines(about):
-    """The same as lines of text."""
+    """Returns the details as lines of text."""
     config, training, corpus = about["run"]["config"], about["run"]["training"], about["corpus"]
     sizes = ("num_layers", "d_model", "num_heads", "dff", "max_length")
     size = sum(file["bytes"] for file in about["files"].values())
@@ -124,9 +124,9 @@ def in_lines(about):
 
 
 def scores(values):
-    """A dictionary as words."""
+    """Returns a dictionary as text."""
     if not values:
-        return "not ended yet" if values is None else "none"
+        return "not finished yet" if values is None else "none"
     return ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items()
     )

@@ -1,4 +1,4 @@
-"""The command `keras-transformer`: reads the words, calls the library, turns errors into one line and a status."""
+"""The `keras-transformer` command: parses arguments, calls the library, and reports errors with an exit status."""
 
 import argparse
 import contextlib
@@ -44,7 +44,14 @@ FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments=None):
-    """Runs one command and returns its exit status: 0 done, 1 failed, 2 wrong usage or input, 130 interrupted."""
+    """Runs one command.
+
+    Args:
+        arguments: Command-line arguments; None for those of the process.
+
+    Returns:
+        The exit status: 0 for success, 1 for failure, 2 for wrong usage or input, 130 for an interrupt.
+    """
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=errors)
@@ -58,7 +65,7 @@ def main(arguments=None):
         print(f"keras-transformer: error: {error}", file=sys.stderr)
         return WRONG_INPUT
     except BrokenPipeError:
-        # Whoever read our output has left; keep Python from complaining about it once more at exit.
+        # The reader of the output has closed the pipe. Redirect it so that Python does not report this again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
@@ -71,10 +78,10 @@ def main(arguments=None):
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the argument parser."""
     top = argparse.ArgumentParser(
         prog="keras-transformer",
-        description="Train your own Transformer on questions and answers, then talk to it.",
+        description="Train your own Transformer on questions and answers, then chat with it.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
@@ -98,23 +105,23 @@ def parser():
     add_info(commands)
     add_presets(commands)
     add_plot(commands)
-    top.epilog = f"An example of each; COMMAND --help tells more:\n{examples_of(commands)}"
+    top.epilog = f"Examples (see COMMAND --help for details):\n{examples_of(commands)}"
     return top
 
 
 def add_train(commands):
-    """The grammar of `train`."""
+    """Adds the `train` command."""
     train = add_command(
-        commands, "train", run_train, "train a model on a corpus, or go on where training stopped",
+        commands, "train", run_train, "train a model on a corpus, or resume a training",
         "keras-transformer train pairs.csv --run runs/first",
     )  # fmt: skip
     add_train_options(train)
 
 
 def add_chat(commands):
-    """The grammar of `chat`."""
+    """Adds the `chat` command."""
     chat = add_command(
-        commands, "chat", run_chat, "talk to a trained run; without a terminal, answer line by line",
+        commands, "chat", run_chat, "chat with a trained run; without a terminal, answer line by line",
         "keras-transformer chat runs/first --beam 4",
     )  # fmt: skip
     chat.add_argument("run", metavar="RUN", help="folder of the run")
@@ -125,14 +132,14 @@ def add_chat(commands):
 
 
 def add_answer(commands):
-    """The grammar of `answer`."""
+    """Adds the `answer` command."""
     answer = add_command(
-        commands, "answer", run_answer, "answer many questions at once: a line in, a line out",
+        commands, "answer", run_answer, "answer many questions as a batch, one per line",
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
     answer.add_argument("run", metavar="RUN", help="folder of the run")
     answer.add_argument(
-        "--json", action="store_true", help="a JSON object a line, with the log-probabilities and the sources"
+        "--json", action="store_true", help="print one JSON object per line, with log-probabilities and sources"
     )
     add_answer_by_option(answer)
     add_cite_option(answer)
@@ -141,44 +148,46 @@ def add_answer(commands):
 
 
 def add_tokenize(commands):
-    """The grammar of `tokenize`."""
+    """Adds the `tokenize` command."""
     tokenize = add_command(
-        commands, "tokenize", run_tokenize, "show the pieces and token ids that a run cuts text into",
+        commands, "tokenize", run_tokenize, "print the subword pieces and token ids of text",
         "keras-transformer tokenize runs/first \"안녕하세요\"",
     )  # fmt: skip
     tokenize.add_argument("run", metavar="RUN", help="folder of the run")
-    tokenize.add_argument("texts", metavar="TEXT", nargs="*", help="text; none to read lines from standard input")
-    tokenize.add_argument("--answers", action="store_true", help="cut as answers, if they have their own tokenizer")
-    tokenize.add_argument("--json", action="store_true", help="a JSON object a text")
+    tokenize.add_argument(
+        "texts", metavar="TEXT", nargs="*", help="text to tokenize (default: read lines from standard input)"
+    )
+    tokenize.add_argument("--answers", action="store_true", help="use the tokenizer of the answers")
+    tokenize.add_argument("--json", action="store_true", help="print one JSON object per text")
 
 
 def add_average(commands):
-    """The grammar of `average`."""
+    """Adds the `average` command."""
     average = add_command(
-        commands, "average", run_average, "validate the mean of several epochs' weights (section 6.1)",
+        commands, "average", run_average, "average the weights of several epochs and validate the result (section 6.1)",
         "keras-transformer average runs/first --last 5 --keep",
     )  # fmt: skip
     average.add_argument("run", metavar="RUN", help="folder of a run trained with --keep-epochs")
     which = average.add_mutually_exclusive_group(required=True)
     which.add_argument("--last", type=int, metavar="N", help="average the last N epochs")
-    which.add_argument("--best", type=int, metavar="N", help="average the N best of the epochs kept")
+    which.add_argument("--best", type=int, metavar="N", help="average the N best epochs")
     average.add_argument(
-        "--keep", action="store_true", help="make the average the run's weights, once training has ended"
+        "--keep", action="store_true", help="save the average as the run's weights (after training has ended)"
     )
-    average.add_argument("--corpus", metavar="CORPUS", nargs="+", help="the run's corpus, if it has moved")
+    average.add_argument("--corpus", metavar="CORPUS", nargs="+", help="new path of the run's corpus, if it has moved")
 
 
 def add_presets(commands):
-    """The grammar of `presets`."""
+    """Adds the `presets` command."""
     presets = add_command(
-        commands, "presets", run_presets, "list the settings to start from, with their sizes",
+        commands, "presets", run_presets, "list the presets and their sizes",
         "keras-transformer presets --json",
     )  # fmt: skip
-    presets.add_argument("--json", action="store_true", help="as JSON, with all settings")
+    presets.add_argument("--json", action="store_true", help="print JSON with all settings")
 
 
 def run_train(options):
-    """Trains; progress goes to standard error."""
+    """Trains a model; prints progress to standard error."""
     complete(options)
     ray = ray_settings(options)
     import_tensorflow_quietly()
@@ -188,15 +197,15 @@ def run_train(options):
     from keras_transformer.training.trainer import train
 
     join_cluster(options.coordinator, options.processes, options.process)
-    config = preset(options.preset) if options.preset else None  # None for the run's, or the recommended one.
+    config = preset(options.preset) if options.preset else None  # None: that of the run, or the recommended one.
     corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
     files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
     devices = {"devices": options.devices, "model_devices": options.model_devices}
-    trained = partial(train_on_ray, **ray) if ray else partial(train, **devices)
+    train_function = partial(train_on_ray, **ray) if ray else partial(train, **devices)
     settings = given_settings(options)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            summary = trained(corpus, options.run, config, options.from_run, **files, settings=settings)
+            summary = train_function(corpus, options.run, config, options.from_run, **files, settings=settings)
     except (TrainingDiverged, ProcessLost, WorkersLost) as error:
         print(f"keras-transformer: failed: {error}", file=sys.stderr)
         return leave(FAILED) if isinstance(error, ProcessLost) else FAILED
@@ -204,12 +213,12 @@ def run_train(options):
 
 
 def run_chat(options):
-    """Talks on a terminal, or answers each line of standard input."""
+    """Chats on a terminal, or answers each line of standard input."""
     check_strategy_options(options)
     import_tensorflow_quietly()
     from keras_transformer.cli.chat import answer_lines, talk
 
-    fallback_asked(options, strategy_settings(options))  # What cannot be is said before anything is loaded.
+    fallback_asked(options, strategy_settings(options))  # Report invalid options before loading anything.
     check_answer_by(options, options.run)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
@@ -219,7 +228,7 @@ def run_chat(options):
 
 
 def run_answer(options):
-    """Answers standard input as one batch."""
+    """Answers the lines of standard input as one batch."""
     check_strategy_options(options)
     import_tensorflow_quietly()
     from keras_transformer.chat.chatbot import Chatbot
@@ -230,35 +239,35 @@ def run_answer(options):
     bot = Chatbot.load(options.run)
     questions = list(read_lines(sys.stdin))
     if answers_wanted(options) > 1:
-        found = bot.candidates(questions, answers_wanted(options), **settings)
+        answer_lists = bot.candidates(questions, answers_wanted(options), **settings)
     else:
         answers = bot.answers(questions, fallback=fallback, answer_by=options.answer_by, **settings)
-        found = [[answer] for answer in answers]
-    for question, pieces, answers in zip(questions, bot.pieces(questions), found):
+        answer_lists = [[answer] for answer in answers]
+    for question, pieces, answers in zip(questions, bot.pieces(questions), answer_lists):
         print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
     sys.stdout.flush()
     return 0
 
 
 def print_answers(question, pieces, answers, options, fallback, has_datastore):
-    """Prints the answers to a question, or the fallback: one JSON object, or a line each and what is behind it."""
-    said = [fallback.said(one, pieces) if fallback else one.text for one in answers]
+    """Prints the answers to a question, or the fallback, as one JSON object or as lines with optional sources."""
+    texts = [fallback.said(one, pieces) if fallback else one.text for one in answers]
     if not options.json:
-        for text, answer in zip(said, answers):
+        for text, answer in zip(texts, answers):
             print(in_words(text, answer.score, options))
             if options.cite and question.strip():
                 print(*source_lines(answer, has_datastore), sep="\n")
         return
-    found = [{**answer.to_dict(), "answer": text} for text, answer in zip(said, answers)]
+    records = [{**answer.to_dict(), "answer": text} for text, answer in zip(texts, answers)]
     if fallback and fallback.judges(answers[0], pieces):
-        score, [one] = fallback.score_of(answers[0]), found
-        one["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
-        one["refused"] = bool(fallback.refuses(score, pieces))
-    print(json.dumps({"question": question, "answers": found}, ensure_ascii=False))
+        score, [record] = fallback.score_of(answers[0]), records
+        record["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
+        record["refused"] = bool(fallback.refuses(score, pieces))
+    print(json.dumps({"question": question, "answers": records}, ensure_ascii=False))
 
 
 def run_tokenize(options):
-    """Prints pieces and ids."""
+    """Prints the pieces and token ids of texts."""
     for number, text in enumerate(options.texts, 1):
         check_utf8(f"text {number}", text)
     import_tensorflow_quietly()
@@ -270,7 +279,7 @@ def run_tokenize(options):
 
 
 def run_average(options):
-    """Prints the scores of the average below those of the best single epoch."""
+    """Prints the validation score of the best single epoch and that of the average."""
     import_tensorflow_quietly()
     from keras_transformer.data.corpus import Corpus
     from keras_transformer.runs.run import Run
@@ -280,7 +289,7 @@ def run_average(options):
     if options.corpus:
         source = {**source, "corpus": options.corpus}
     if not source.get("corpus"):
-        raise InputError(f"{options.run}: does not say where its corpus is: add --corpus CORPUS")
+        raise InputError(f"{options.run}: the path of its corpus is not recorded: add --corpus CORPUS")
     average = average_epochs(Corpus.found_at(source), options.run, options.last, options.best, options.keep)
     epochs = ", ".join(map(str, average["epochs"]))
     print(f"{average['best']['val_bits_per_char']:.3f} validation bits per character: epoch {average['best']['epoch']}")
@@ -298,7 +307,7 @@ def run_presets(options):
 
 
 def read_lines(stream):
-    """The lines of standard input as text, none if it is closed; raises `InputError` at one that is not UTF-8."""
+    """Yields the lines of standard input; raises `InputError` for a line that is not UTF-8."""
     for number, line in enumerate(stream.buffer if stream else (), 1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -307,5 +316,5 @@ def read_lines(stream):
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None):
-    """Python's warnings as one line each."""
+    """Prints a Python warning as one line."""
     print(f"keras-transformer: warning: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The command `plot`: pictures of how runs learned, of learning rates, of positions, and of models."""
+"""The `plot` command: plots training curves, learning rates, positional encodings, and models."""
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
@@ -7,13 +7,13 @@ from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS, preset
 from keras_transformer.visualize.picture import ENDINGS, check, save
 
-WARM_UPS = 10  # That are drawn of a schedule, where nothing says how long a training lasts.
+WARM_UPS = 10  # Length of a plotted schedule in warm-ups, if the length of the training is unknown.
 
 
 def add_plot(commands):
-    """The grammar of `plot`, which has commands of its own."""
+    """Adds the `plot` command and its subcommands."""
     plot = add_command(
-        commands, "plot", None, "draw how runs learned, learning rates, the positional encoding, or a model",
+        commands, "plot", None, "plot training curves, learning rates, the positional encoding, or a model",
         "keras-transformer plot training runs/first --output training.png",
     )  # fmt: skip
     pictures = plot.add_subparsers(title="pictures", metavar="WHAT", required=True)
@@ -25,71 +25,73 @@ def add_plot(commands):
 
 
 def add_training(pictures):
-    """The grammar of `plot training`."""
+    """Adds the `plot training` command."""
     training = add_picture(
-        pictures, "training", draw_training, "draw loss, bits per character, accuracy and learning rate of runs",
+        pictures, "training", draw_training, "plot loss, bits per character, accuracy and learning rate",
         "keras-transformer plot training runs/first runs/second --output training.png",
     )  # fmt: skip
-    training.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run; several are compared")
+    training.add_argument("runs", metavar="RUN", nargs="+", help="run folders to plot together")
 
 
 def add_refusals(pictures):
-    """The grammar of `plot refusals`."""
+    """Adds the `plot refusals` command."""
     refusals = add_picture(
-        pictures, "refusals", draw_refusals, "draw what a calibrated run refuses of questions that it cannot answer",
+        pictures, "refusals", draw_refusals, "plot how many out-of-domain questions a calibrated run refuses",
         "keras-transformer plot refusals runs/first --output refusals.png",
     )  # fmt: skip
-    refusals.add_argument("run", metavar="RUN", help="folder of a run that `calibrate` has asked")
+    refusals.add_argument("run", metavar="RUN", help="folder of a calibrated run")
 
 
 def add_schedule(pictures):
-    """The grammar of `plot schedule`."""
+    """Adds the `plot schedule` command."""
     schedule = add_picture(
-        pictures, "schedule", draw_schedule, "draw the learning rate against the step (section 5.3)",
+        pictures, "schedule", draw_schedule, "plot the learning rate by step (section 5.3)",
         "keras-transformer plot schedule --preset small base --output schedule.svg",
     )  # fmt: skip
     which = schedule.add_mutually_exclusive_group(required=True)
-    which.add_argument("runs", metavar="RUN", nargs="*", default=[], help="folder of a run; several are compared")
-    which.add_argument("--preset", choices=PRESETS, nargs="+", default=[], help="settings with that name, likewise")
+    which.add_argument("runs", metavar="RUN", nargs="*", default=[], help="run folders to plot together")
+    which.add_argument("--preset", choices=PRESETS, nargs="+", default=[], help="presets to plot together")
     schedule.add_argument(
         "--steps", type=int, metavar="N",
-        help=f"updates to draw (default: those of the runs' trainings, or {WARM_UPS} times the longest warm-up)",
+        help=f"updates to plot (default: the length of the training, or {WARM_UPS} times the longest warm-up)",
     )  # fmt: skip
 
 
 def add_positions(pictures):
-    """The grammar of `plot positions`."""
+    """Adds the `plot positions` command."""
     positions = add_picture(
-        pictures, "positions", draw_positions, "draw the positional encoding as a heat map (section 3.5)",
+        pictures, "positions", draw_positions, "plot the positional encoding as a heat map (section 3.5)",
         "keras-transformer plot positions --d-model 512 --output positions.pdf",
     )  # fmt: skip
-    positions.add_argument("--position", type=int, default=50, metavar="N", help="rows (default: %(default)s)")
-    positions.add_argument("--d-model", type=int, default=128, metavar="N", help="columns (default: %(default)s)")
+    positions.add_argument(
+        "--position", type=int, default=50, metavar="N", help="number of positions (default: %(default)s)"
+    )
+    positions.add_argument(
+        "--d-model", type=int, default=128, metavar="N", help="number of dimensions (default: %(default)s)"
+    )
 
 
 def add_model(pictures):
-    """The grammar of `plot model`."""
+    """Adds the `plot model` command."""
     model = add_picture(
-        pictures, "model", draw_model, "draw a model as the paper's Figure 1, with its shapes and parameters",
+        pictures, "model", draw_model, "plot a model as the paper's Figure 1, with shapes and parameters",
         "keras-transformer plot model --preset base --output model.svg",
     )  # fmt: skip
     which = model.add_mutually_exclusive_group(required=True)
     which.add_argument("run", metavar="RUN", nargs="?", help="folder of the run")
-    which.add_argument("--preset", choices=PRESETS, help="settings with that name, with all of their vocab_size")
+    which.add_argument("--preset", choices=PRESETS, help="preset to plot, with its full vocab_size")
 
 
 def add_picture(pictures, name, draw, what, example):
-    """A command that writes what `draw` makes of its options."""
+    """Adds a subcommand that saves the figure that `draw` returns for the options."""
     picture = add_command(pictures, name, run_plot, what, example)
     picture.set_defaults(draw=draw)
-    picture.add_argument(
-        "--output", metavar="FILE", required=True, help=f"the picture to write, a file in {', '.join(ENDINGS)}"
-    )
+    picture.add_argument("--output", metavar="FILE", required=True, help=f"file to write ({', '.join(ENDINGS)})")
     return picture
 
 
 def run_plot(options):
-    """Writes the picture, and prints its place."""
+    """Saves the figure and prints its path."""
     check(options.output)
     import_tensorflow_quietly()
     save(options.draw(options), options.output)
@@ -98,35 +100,35 @@ def run_plot(options):
 
 
 def draw_training(options):
-    """How runs learned."""
+    """Returns the training curves of runs."""
     from keras_transformer.visualize.training import plot_training
 
     return plot_training(*options.runs)
 
 
 def draw_refusals(options):
-    """What a run refuses."""
+    """Returns the refusal curves of a run."""
     from keras_transformer.visualize.confidence import plot_refusals
 
     return plot_refusals(options.run)
 
 
 def draw_schedule(options):
-    """The learning rates of runs or presets."""
+    """Returns the learning rate curves of runs or presets."""
     from keras_transformer.runs.run import Run
     from keras_transformer.visualize.schedule import plot_schedule
     from keras_transformer.visualize.training import names_of
 
     runs = [Run(path) for path in options.runs]
-    asked = [(name, preset(name), None) for name in options.preset]
-    asked += [(name, run.config, updates_of(run)) for run, name in zip(runs, names_of(runs))]
-    schedules = {name: schedule_of(name, config, updates or options.steps) for name, config, updates in asked}
-    longest = max(updates or WARM_UPS * config.warmup_steps for _, config, updates in asked)
+    entries = [(name, preset(name), None) for name in options.preset]
+    entries += [(name, run.config, updates_of(run)) for run, name in zip(runs, names_of(runs))]
+    schedules = {name: schedule_of(name, config, updates or options.steps) for name, config, updates in entries}
+    longest = max(updates or WARM_UPS * config.warmup_steps for _, config, updates in entries)
     return plot_schedule(schedules, longest if options.steps is None else options.steps)
 
 
 def updates_of(run):
-    """The updates of a run's whole training; None if its metrics do not tell."""
+    """Returns the number of updates of a run's whole training; None if its metrics do not record it."""
     rows = run.metrics()
     if not rows or "step" not in rows[-1]:
         return None
@@ -134,23 +136,23 @@ def updates_of(run):
 
 
 def schedule_of(name, config, updates):
-    """The learning rate of a `Config`; raises `InputError` if it depends on updates that nobody knows."""
+    """Returns the schedule of a `Config`; raises `InputError` if it needs the number of updates and it is unknown."""
     from keras_transformer.training.schedule import schedule_of_updates
 
     if config.schedule == "cosine" and not updates:
-        raise InputError(f"{name}: its cosine ends with the training, of unknown length: add --steps N, its updates")
+        raise InputError(f"{name}: the length of its cosine schedule is unknown: add --steps N, the number of updates")
     return schedule_of_updates(config, updates)
 
 
 def draw_positions(options):
-    """The positional encoding."""
+    """Returns the heat map of the positional encoding."""
     from keras_transformer.visualize.position import plot_position_encoding
 
     return plot_position_encoding(options.position, options.d_model)
 
 
 def draw_model(options):
-    """The model of a run or a preset."""
+    """Returns the diagram of the model of a run or a preset."""
     from keras_transformer.runs.run import Run, build_model
     from keras_transformer.visualize.model import plot_model_shape
 

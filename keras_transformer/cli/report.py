@@ -1,4 +1,4 @@
-"""The command `report`: a page on a run, one HTML file."""
+"""The `report` command: writes a report on a run as one HTML file."""
 
 import os
 import pathlib
@@ -16,20 +16,20 @@ ENDING = ".html"
 
 
 def add_report(commands):
-    """The grammar of `report`."""
+    """Adds the `report` command."""
     report = add_command(
-        commands, "report", run_report, "write a page on a run: scores, answers, curves, settings, how to repeat it",
+        commands, "report", run_report, "write an HTML report on a run: scores, answers, curves, settings, commands",
         "keras-transformer report runs/first --output first.html",
     )  # fmt: skip
     report.add_argument("run", metavar="RUN", help="folder of the run")
     add_corpus(report)
-    report.add_argument("--output", metavar="FILE", required=True, help="the page to write, a file in .html")
+    report.add_argument("--output", metavar="FILE", required=True, help="HTML file to write")
     add_part_options(report)
     add_strategy_options(report)
 
 
 def run_report(options):
-    """Writes the page, and prints its place."""
+    """Writes the report and prints its path."""
     check_part_options(options)
     path = pathlib.Path(options.output)
     if path.suffix.lower() != ENDING:
@@ -56,13 +56,13 @@ def run_report(options):
 
 
 def commands(run, corpus, options):
-    """What is to be typed to get the same page."""
-    name, asked = run.path.resolve().name, [*corpus, *words_of(options)]
+    """Returns the commands that reproduce the report."""
+    name, evaluation = run.path.resolve().name, [*corpus, *words_of(options)]
     return [
         shlex.join(["keras-transformer", *words])
         for words in (
             ["train", "--config", "config.toml", "--run", name],
-            ["evaluate", name, *asked],
-            ["report", name, *asked, "--output", os.path.basename(options.output)],
+            ["evaluate", name, *evaluation],
+            ["report", name, *evaluation, "--output", os.path.basename(options.output)],
         )
     ]

@@ -1,4 +1,4 @@
-"""The command `serve`: a trained run that answers over HTTP."""
+"""The `serve` command: serves a trained run over HTTP."""
 
 import importlib
 import os
@@ -19,76 +19,85 @@ NEEDED = ("fastapi", "fastapi_offline", "prometheus_client", "uvicorn")
 
 
 def add_serve(commands):
-    """The grammar of `serve`."""
+    """Adds the `serve` command."""
     serve = add_command(
-        commands, "serve", run_serve, "answer over HTTP: JSON, streams, TensorFlow Serving's REST, metrics",
+        commands, "serve", run_serve, "serve a run over HTTP: JSON, streaming, TensorFlow Serving's REST API, metrics",
         "keras-transformer serve runs/first --port 8000",
     )  # fmt: skip
-    serve.add_argument("run", metavar="RUN", help="folder of a run, or one that `export` wrote")
+    serve.add_argument("run", metavar="RUN", help="folder of a run or an export")
     serve.add_argument(
-        "--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1, this machine alone)"
+        "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)"
     )
-    serve.add_argument("--port", type=int, default=8000, metavar="N", help="default: 8000; 0 for any that is free")
-    serve.add_argument("--name", help="name in /v1/models/NAME (default: the folder's)")
+    serve.add_argument(
+        "--port", type=int, default=8000, metavar="N", help="port to listen on (default: 8000; 0 for any free port)"
+    )
+    serve.add_argument("--name", help="model name in /v1/models/NAME (default: name of the folder)")
     serve.add_argument(
         "--api-key-file", metavar="FILE",
-        help=f"file with the key that clients must show (default: the environment's {VARIABLE}; none for no key)",
+        help=f"file with the API key that clients must send (default: environment variable {VARIABLE}, else no key)",
     )  # fmt: skip
     add_limits(serve)
 
 
 def add_limits(parser):
-    """Adds how much the server takes upon itself."""
+    """Adds the options for the server's limits."""
     group = parser.add_argument_group("limits")
     group.add_argument(
         "--batch", type=int, default=Limits.batch, metavar="N",
-        help="questions that are answered side by side (default: %(default)s)",
+        help="maximum batch size in questions (default: %(default)s)",
     )  # fmt: skip
     group.add_argument(
-        "--queue", type=int, default=Limits.queue, metavar="N", help="questions that may wait (default: %(default)s)"
+        "--queue",
+        type=int,
+        default=Limits.queue,
+        metavar="N",
+        help="maximum number of waiting questions (default: %(default)s)",
     )
     group.add_argument(
         "--settings", type=int, default=Limits.settings, metavar="N",
-        help="different ways of answering (strategies and their settings); each takes memory for good "
-        "(default: %(default)s)",
+        help="maximum number of different decoding settings; memory for each is never freed (default: %(default)s)",
     )  # fmt: skip
     group.add_argument(
-        "--rate", type=float, default=Limits.rate, metavar="X", help="requests a second of one client (default: any)"
+        "--rate",
+        type=float,
+        default=Limits.rate,
+        metavar="X",
+        help="rate limit in requests per second and client (default: none)",
     )
     group.add_argument(
         "--timeout", type=float, default=Limits.timeout, metavar="X",
-        help="seconds that an answer may take (default: %(default)g)",
+        help="timeout of an answer in seconds (default: %(default)g)",
     )  # fmt: skip
 
 
 def run_serve(options):
-    """Serves until it is told to stop."""
+    """Serves until SIGTERM or Ctrl-C."""
     end_at_signals()
     limits = Limits(options.batch, options.queue, options.settings, options.rate, options.timeout)
     key, name = read_key(options.api_key_file), model_name(options)
     check_packages()
     with listen(options.host, options.port) as listener:
         if is_open(listener) and not key:
-            warnings.warn("other machines can ask, whoever they are: add --api-key-file FILE", stacklevel=1)
+            warnings.warn("any machine can send requests: add --api-key-file FILE to require a key", stacklevel=1)
         import_tensorflow_quietly()
         from keras_transformer.serving.server import run_server
 
         say(f"Loading {options.run} …")
         served = make_served(pathlib.Path(options.run))
         address = address_of(listener)
-        say(f"Warming up …  {address}/health tells when it is ready.")
+        say(f"Warming up …  {address}/health reports when the server is ready.")
         run_server(served, listener, name, limits, key, lambda: say(f"Ready: {address}/docs"))
     return 0
 
 
 def end_at_signals():
-    """Lets SIGTERM (status 0) and Ctrl-C (130) end the process at once; uvicorn sends them again when it has stopped.
+    """Makes SIGTERM (status 0) and Ctrl-C (130) end the process at once; uvicorn sends them again when it has stopped.
 
-    An exception would be less: pydantic, building the routes, makes another error of any that comes, or forgets it. And
-    SIGINT is not left as it was: shells have it ignored in what they start in the background, uvicorn stops at it all
-    the same, and nobody would be told.
+    Raising an exception would not suffice: while building the routes, pydantic wraps or swallows any exception. SIGINT
+    needs a handler, too: shells ignore it for background processes, where uvicorn would still stop at it, but without
+    an exit status that says so.
     """
-    errors = os.dup(sys.stderr.fileno())  # Which leads nowhere while TensorFlow is imported.
+    errors = os.dup(sys.stderr.fileno())  # Standard error is redirected while TensorFlow is imported.
 
     def interrupt(*_):
         os.write(errors, b"\n")
@@ -99,7 +108,7 @@ def end_at_signals():
 
 
 def make_served(path):
-    """What a server asks: the chatbot of a run folder, or an exported folder."""
+    """Returns the engine for a run folder or an export."""
     from keras_transformer.export.loader import Exported, open_bot
     from keras_transformer.serving.engine import ServedExport, ServedRun
 
@@ -108,15 +117,15 @@ def make_served(path):
 
 
 def model_name(options):
-    """The name of the model in paths."""
+    """Returns the name of the model in URL paths."""
     name = options.name or pathlib.Path(options.run).resolve().name
     if not all(character.isalnum() or character in "._-" for character in name):
-        raise InputError(f"{name!r} cannot stand in /v1/models/NAME: add --name NAME of letters, digits, '.', '_', '-'")
+        raise InputError(f"{name!r} is not valid in /v1/models/NAME: add --name NAME of letters, digits, '.', '_', '-'")
     return name
 
 
 def check_packages():
-    """Raises `InputError` if a package of the extra is missing."""
+    """Raises `InputError` if a package of the extra `serve` is missing."""
     try:
         for package in NEEDED:
             importlib.import_module(package)
@@ -126,5 +135,5 @@ def check_packages():
 
 
 def say(text):
-    """Progress, on standard error."""
+    """Prints progress to standard error."""
     print(text, file=sys.stderr, flush=True)

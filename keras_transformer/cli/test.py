@@ -1,4 +1,4 @@
-"""The command `test`: whether a run or an export still gives the golden answers."""
+"""The `test` command: tests a run or an export against golden answers."""
 
 import itertools
 import json
@@ -10,29 +10,29 @@ from keras_transformer.cli.console import add_command, table, wrap
 from keras_transformer.evaluation.golden import CHANGES, check_golden, read_golden, write_golden
 
 FAILED = 1
-NARROW, WIDE = 60, 120  # Columns of text at least and at most, however wide the terminal is.
+NARROW, WIDE = 60, 120  # Minimum and maximum line width in columns, whatever the width of the terminal.
 
 
 def add_test(commands):
-    """The grammar of `test`."""
+    """Adds the `test` command."""
     test = add_command(
-        commands, "test", run_test, "test a run or an export against golden answers; exit status 1 if one fails",
+        commands, "test", run_test, "test a run or an export against golden answers; exit with status 1 if one fails",
         "keras-transformer test runs/first golden.jsonl",
     )  # fmt: skip
-    test.add_argument("run", metavar="RUN", help="folder of a run, or one that `export` wrote")
+    test.add_argument("run", metavar="RUN", help="folder of a run or an export")
     test.add_argument(
         "golden", metavar="GOLDEN.jsonl",
-        help='file with a JSON object a line: {"question": "…", "answers": ["an acceptable answer", …]}',
+        help='file with one JSON object per line: {"question": "…", "answers": ["an acceptable answer", …]}',
     )  # fmt: skip
     test.add_argument("--json", action="store_true", help="print one JSON object with all results")
     test.add_argument(
         "--update", action="store_true",
-        help='write the answers into the file as "last", to see later what has changed; acceptable answers stay',
+        help='save the answers in the file as "last", to report changes later; keeps the acceptable answers',
     )  # fmt: skip
 
 
 def run_test(options):
-    """Prints what failed and what has changed."""
+    """Prints the failed answers and the changes since the last update."""
     golden = read_golden(options.golden)
     import_tensorflow_quietly()
     from keras_transformer.export.loader import open_bot
@@ -51,7 +51,7 @@ def run_test(options):
 
 
 def in_json(run, results):
-    """The results as a dictionary."""
+    """Returns the results as a dictionary."""
     passed = sum(result.passed for result in results)
     return {
         "run": str(run),
@@ -74,7 +74,7 @@ def in_json(run, results):
 
 
 def in_lines(results, columns):
-    """The results as lines for people."""
+    """Yields the lines of the printed results."""
     if failed := [result for result in results if not result.passed]:
         rows = [(result.golden.question, result.answer, expected(result.golden)) for result in failed]
         yield from section("Failed", ("question", "answered", "expected"), rows, columns)
@@ -85,18 +85,18 @@ def in_lines(results, columns):
 
 
 def changes(results):
-    """The results that have changed since the last update, those that passed and now fail first."""
+    """Returns the results that have changed since the last update, the new failures first."""
     return sorted((result for result in results if result.change), key=lambda result: CHANGES.index(result.change))
 
 
 def expected(golden):
-    """The first acceptable answer, and how many more there are."""
+    """Returns the first acceptable answer and the number of others."""
     others = len(golden.answers) - 1
     return golden.answers[0] + (f" (or {counted(others, 'other')})" if others else "")
 
 
 def section(title, names, rows, columns):
-    """The lines of a table with a title, an empty line after it; long cells take several lines."""
+    """Yields the lines of a titled table, followed by an empty line; long cells are wrapped."""
     yield f"{title}:"
     width = (columns - 2 * (len(names) - 1) - (max(map(len, CHANGES)) if len(names) > 3 else 0)) // 3
     cells = [names]
@@ -108,7 +108,7 @@ def section(title, names, rows, columns):
 
 
 def totals(results):
-    """The last line."""
+    """Returns the summary line."""
     failed = sum(not result.passed for result in results)
     line = f"{len(results) - failed:,} of {len(results):,} pass; {failed:,} fail; "
     if all(result.golden.last is None for result in results):
@@ -117,5 +117,5 @@ def totals(results):
 
 
 def counted(number, noun):
-    """A number with its noun."""
+    """Returns a number with its noun, in the plural where needed."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,4 +1,4 @@
-"""The options of `train`, and what becomes of them and of a `--config` file."""
+"""The options of `train`, on the command line and in a `--config` file."""
 
 import argparse
 
@@ -12,43 +12,43 @@ DEFAULT_RETRIES = 3
 
 
 def add_train_options(train):
-    """Adds what `train` can be told to its grammar.
+    """Adds the options of `train` to its parser.
 
-    Nothing is required and nothing has a default here, so that what is left open can come from a `--config` file.
+    No option is required or has a default here, so that a `--config` file can supply those not given.
     """
     train.add_argument(
         "corpus", metavar="CORPUS", nargs="*",
-        help="a .csv, .tsv or .jsonl file of questions and answers; or two text files with a line for each; or a "
-        "folder of such files, which are parts of their own where their names say so (train, validation or dev, "
-        "test); or a name of `keras-transformer data list`",
+        help="a .csv, .tsv or .jsonl file of questions and answers; two parallel text files; a folder of such files, "
+        "split by file name where it says so (train, validation or dev, test); or a name from "
+        "`keras-transformer data list`",
     )  # fmt: skip
     train.add_argument(
         "--validation", metavar="FILE", nargs="+",
-        help="the like of CORPUS to validate with; all of CORPUS is for training then",
+        help="validation corpus, in the same formats; all of CORPUS is then used for training",
     )  # fmt: skip
-    train.add_argument("--run", metavar="RUN", help="folder that keeps the run; made if there is none")
+    train.add_argument("--run", metavar="RUN", help="folder of the run; created if missing")
     train.add_argument(
         "--config", metavar="FILE",
-        help="TOML file with any of these options by name, such as the config.toml of a run folder: "
-        "epochs = 20; the command line goes before it",
+        help="TOML file with any of these options by name (epochs = 20), such as the config.toml of a run folder; "
+        "the command line takes precedence",
     )  # fmt: skip
     train.add_argument(
         "--from", dest="from_run", metavar="RUN",
-        help="run to start from (fine-tuning): its tokenizer and sizes are kept, its best weights are the first ones",
+        help="run to fine-tune: keeps its tokenizer and sizes, and starts from its best weights",
     )  # fmt: skip
     add_source_options(train)
     train.add_argument(
         "--tokenizer-file", metavar="FILE",
-        help="tokenizer to take instead of learning one: a SentencePiece .model, or a .subwords vocabulary",
+        help="tokenizer to use instead of training one: a SentencePiece .model or a .subwords vocabulary",
     )  # fmt: skip
-    train.add_argument("--target-tokenizer-file", metavar="FILE", help="the same for the answers alone")
+    train.add_argument("--target-tokenizer-file", metavar="FILE", help="tokenizer to use for the answers only")
     train.add_argument(
         "--devices", type=int, metavar="N",
-        help="devices of this machine that share each batch out, under KERAS_BACKEND=jax (default: all GPUs, or one)",
+        help="number of devices of this machine to train on, with KERAS_BACKEND=jax (default: all GPUs, or one device)",
     )  # fmt: skip
     train.add_argument(
         "--model-devices", type=int, default=1, metavar="N",
-        help="so many of the devices split the large weights of one model; the others have others of it (default: 1)",
+        help="number of devices that each copy of the model is sharded over (default: 1)",
     )  # fmt: skip
     add_cluster_options(train)
     add_ray_options(train)
@@ -62,38 +62,40 @@ def add_train_options(train):
 
 
 def add_cluster_options(train):
-    """Adds which processes train together."""
+    """Adds the options of multi-process training."""
     cluster = train.add_argument_group(
-        "several machines", "The same command on each, under KERAS_BACKEND=jax; all see the run folder, one writes it."
+        "several machines",
+        "Run the same command on each machine with KERAS_BACKEND=jax. All share the run folder; one writes to it.",
     )
     cluster.add_argument(
         "--coordinator", metavar="HOST:PORT",
-        help="address of the first of them; or auto under SLURM and Open MPI, which know the rest too",
+        help="address of the first process; auto reads all three options from SLURM or Open MPI",
     )  # fmt: skip
-    cluster.add_argument("--processes", type=int, metavar="N", help="how many there are")
-    cluster.add_argument("--process", type=int, metavar="I", help="which of them this one is, from 0 on")
+    cluster.add_argument("--processes", type=int, metavar="N", help="number of processes")
+    cluster.add_argument("--process", type=int, metavar="I", help="index of this process, from 0")
 
 
 def add_ray_options(train):
-    """Adds how many workers a Ray cluster is to train with."""
+    """Adds the options of training on a Ray cluster."""
     ray = train.add_argument_group(
         "a Ray cluster",
-        "That of RAY_ADDRESS, or this machine, under KERAS_BACKEND=jax (extra [ray]); all see corpus and run folder.",
+        "Train on the cluster at RAY_ADDRESS, or on this machine, with KERAS_BACKEND=jax (extra [ray]). All workers "
+        "share the corpus and the run folder.",
     )
-    ray.add_argument("--ray-workers", type=int, metavar="N", help="processes that Ray places, and starts anew if lost")
+    ray.add_argument("--ray-workers", type=int, metavar="N", help="number of workers; Ray restarts lost ones")
     ray.add_argument(
-        "--ray-retries", type=int, metavar="N", help=f"how often they may be lost (default: {DEFAULT_RETRIES})"
+        "--ray-retries", type=int, metavar="N", help=f"maximum number of restarts (default: {DEFAULT_RETRIES})"
     )
     ray.add_argument(
-        "--ray-gpus", type=int, metavar="N", help="GPUs of each (default: 1 where the cluster has any, else 0)"
+        "--ray-gpus", type=int, metavar="N", help="GPUs per worker (default: 1 if the cluster has any, else 0)"
     )
 
 
 def ray_settings(options):
-    """What the options of a Ray cluster come to; nothing if there is to be none.
+    """Returns the keyword arguments for training on a Ray cluster; empty without `--ray-workers`.
 
     Raises:
-        InputError: If they do not fit together, or with those of processes started otherwise.
+        InputError: If the options conflict with each other or with other distribution options.
     """
     if options.ray_workers is None:
         if options.ray_retries is not None or options.ray_gpus is not None:
@@ -102,37 +104,36 @@ def ray_settings(options):
     others = options.devices, options.coordinator, options.processes, options.process, options.model_devices
     if others != (None, None, None, None, 1):
         raise InputError(
-            "Ray places all: leave out --devices, --model-devices, --coordinator, --processes and --process"
+            "--ray-workers: Ray places the workers. Leave out --devices, --model-devices, --coordinator, --processes "
+            "and --process."
         )
     retries = DEFAULT_RETRIES if options.ray_retries is None else options.ray_retries
     return {"workers": options.ray_workers, "retries": retries, "gpus": options.ray_gpus}
 
 
 def add_source_options(parser):
-    """Adds how a corpus is to be read."""
-    parser.add_argument(
-        "--question", metavar="NAME", help="column of the questions, where it cannot be found by itself"
-    )
-    parser.add_argument("--answer", metavar="NAME", help="column of the answers, likewise")
+    """Adds the options that say how to read a corpus."""
+    parser.add_argument("--question", metavar="NAME", help="column of the questions, if not detected automatically")
+    parser.add_argument("--answer", metavar="NAME", help="column of the answers, if not detected automatically")
     parser.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
 
 
 def add_setting(settings, name, field):
-    """Adds the option of a field of `Config`, documented by the field."""
+    """Adds the option for a field of `Config`; the field's metadata holds the help text."""
     option, about = f"--{name.replace('_', '-')}", field.metadata["about"].replace("%", "%%")
     if field.type is bool:
         settings.add_argument(option, action=argparse.BooleanOptionalAction, help=about)
         return
-    # Which words there are is left to `Config`, which says it of the command line as of a file.
-    words = field.metadata["choices"]
-    settings.add_argument(option, type=field.type, metavar="|".join(words) if words else "N", help=about)
+    # `Config` checks the choices, so that the error is the same for the command line and for a file.
+    choices = field.metadata["choices"]
+    settings.add_argument(option, type=field.type, metavar="|".join(choices) if choices else "N", help=about)
 
 
 def complete(options):
-    """Fills in from the `--config` file what the command line leaves open.
+    """Fills in the options that were not given from the `--config` file.
 
     Raises:
-        InputError: If the file cannot be used, or corpus or run folder are named nowhere.
+        InputError: If the file is invalid, or the corpus or the run folder is missing.
     """
     if options.config is not None:
         settings, rest = read_config_file(options.config)
@@ -147,5 +148,5 @@ def complete(options):
 
 
 def given_settings(options):
-    """The settings of `Config` that completed options name."""
+    """Returns the `Config` settings that the completed options give, as a dictionary."""
     return {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}

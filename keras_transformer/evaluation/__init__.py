@@ -1,1 +1,1 @@
-"""How good a run's answers are, measured on questions that it never met."""
+"""Evaluation of runs on unseen questions: scores, confidence intervals, calibration, golden answers."""

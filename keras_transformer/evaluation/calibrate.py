@@ -1,4 +1,4 @@
-"""The calibration of a run: how it scores its own answers to questions that it never met."""
+"""Calibration of a run: the scores of its answers to unseen questions."""
 
 import unicodedata
 
@@ -12,48 +12,50 @@ from keras_transformer.evaluation.out_of_domain import invented
 from keras_transformer.runs.run import WEIGHTS, Run
 from keras_transformer.runs.tensor_file import tensors_checksum
 
-MOST = 2000  # Questions that are asked at most: a rate of 5 % is off by a tenth of itself then, in one of three cases.
-FOREIGN = 500  # Of them, foreign ones are made.
+MOST = 2000  # Maximum number of questions. The standard error of a rate of 5 % is then a tenth of it.
+FOREIGN = 500  # Number of questions that out-of-domain questions are made from.
 
 
 def calibrate(run_dir, questions, strategy=None, answer_by=None, **settings):
-    """Asks a run questions of its own kind, and notes in its folder how it scores its answers.
+    """Calibrates the confidence of a run on unseen in-domain questions, and saves the result in its folder.
 
-    What is noted serves `Confidence.load` until the weights change.
+    `Confidence.load` accepts the result until the weights change.
 
     Args:
         run_dir: The run folder.
-        questions: Questions that training never met, such as those of the validation part, texts; each different one is
-            asked once, and of more than 2,000 as many drawn evenly.
-        strategy: How answers are chosen, as for `generate`.
-        answer_by: In which way they are made, as for `Chatbot.reply`.
-        **settings: Of `generate`, such as `max_length`.
+        questions: Unseen questions, such as those of the validation split, a list of texts. Duplicates are removed; of
+            more than 2,000 questions, 2,000 are drawn at random.
+        strategy: The decoding strategy, as for `generate`.
+        answer_by: The way of answering, as for `Chatbot.reply`.
+        **settings: Further settings of `generate`, such as `max_length`.
 
     Returns:
         The `Confidence`.
 
     Raises:
-        InputError: If the run cannot be read, or there is no question.
+        InputError: If the run cannot be read, or there are no questions.
     """
     run = Run(run_dir)
-    weights = tensors_checksum(run.path / WEIGHTS)  # First, so that a training meanwhile is noticed.
-    asked = different(questions)
-    if not asked:
+    weights = tensors_checksum(run.path / WEIGHTS)  # Read first, to detect a training in the meantime.
+    unique_questions = different(questions)
+    if not unique_questions:
         raise InputError("there is no question to calibrate on")
     bot = Chatbot.load(run_dir)
     way = bot.way(answer_by, strategy, settings=settings)
-    how = {"answer_by": way}
+    recorded_settings = {"answer_by": way}
     if way == GENERATE:
-        how = decoding_settings(run.config.max_length - 1, strategy, **settings)
+        recorded_settings = decoding_settings(run.config.max_length - 1, strategy, **settings)
     settings = {**settings, "strategy": strategy, "answer_by": way}
-    foreign = {kind: numbers(bot, texts, **settings) for kind, texts in invented(drawn(asked, FOREIGN)).items()}
-    found = Confidence(numbers(bot, drawn(asked, MOST), **settings), foreign, how, weights)
-    found.save(run)
-    return found
+    invented_questions = invented(drawn(unique_questions, FOREIGN))
+    foreign = {kind: numbers(bot, texts, **settings) for kind, texts in invented_questions.items()}
+    own = numbers(bot, drawn(unique_questions, MOST), **settings)
+    confidence = Confidence(own, foreign, recorded_settings, weights)
+    confidence.save(run)
+    return confidence
 
 
 def numbers(bot, questions, strategy=None, answer_by=GENERATE, **settings):
-    """What a `Confidence` judges by, for each question a pair: its answer's score, and its pieces a character."""
+    """Returns the pair that a `Confidence` judges for each question: its answer's score, its pieces per character."""
     if answer_by == GENERATE:
         scores = [score for [(_, score)] in bot.n_best(questions, 1, strategy, **settings)]
     else:
@@ -62,12 +64,12 @@ def numbers(bot, questions, strategy=None, answer_by=GENERATE, **settings):
 
 
 def different(questions):
-    """Each different question once, compared as the frozen split does, none of them blank."""
+    """Returns the questions without duplicates and blank ones, compared as the frozen split does."""
     return list(dict.fromkeys(filter(None, (unicodedata.normalize("NFC", text.strip()) for text in questions))))
 
 
 def drawn(questions, most):
-    """So many of the questions at most, drawn evenly, the same at every call."""
+    """Returns at most `most` of the questions, drawn at random with a fixed seed."""
     if len(questions) <= most:
         return questions
     return [questions[i] for i in np.sort(np.random.default_rng(0).choice(len(questions), most, replace=False))]

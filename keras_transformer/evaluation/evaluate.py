@@ -1,4 +1,4 @@
-"""The evaluation of a run: what it answers by itself, and how likely it thinks the answers that were given."""
+"""Evaluation of a run: scores of its own answers, and its likelihood of the reference answers."""
 
 import dataclasses
 
@@ -16,34 +16,34 @@ from keras_transformer.runs.run import Run
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """What a run was asked, what it answered, and what that is worth.
+    """The questions, answers and scores of a run.
 
     Attributes:
-        asked: Dictionary from each different question to all of its answers in the corpus.
-        answers: The run's own, in the same order.
+        asked: Dictionary from each different question to all of its answers in the corpus, the references.
+        answers: The run's answers, in the same order.
         scores: Dictionary from names to `Score`s.
-        met: How many of the questions stand in the training part of the run's corpus; None if that is not found.
-        answer_by: How the run answered: "generate", "retrieve" or "hybrid".
+        met: Number of the questions that are in the run's training data; None if its corpus was not found.
+        answer_by: The way of answering: "generate", "retrieve" or "hybrid".
     """
 
     asked: dict
     answers: list
-    text_metrics: dict
+    scores: dict
     met: int | None
     answer_by: str = GENERATE
 
     @property
     def distinct(self):
-        """Shares of different words and pairs of words, which add up to no `Score`, by their names."""
+        """Dictionary of the shares of distinct words and word pairs, which are no `Score`s because they are no sums."""
         return {f"distinct_{n}": text_metrics.distinct(self.answers, n) for n in (1, 2)}
 
     @property
     def signatures(self):
-        """Those of sacreBLEU, by the scores' names."""
+        """Dictionary from the names of scores to their sacreBLEU signatures."""
         return {name: score.signature for name, score in self.scores.items() if score.signature}
 
     def to_dict(self):
-        """What `evaluate` returns."""
+        """Returns the dictionary that `evaluate` returns."""
         return {
             "copied": None,
             **{name: score.value for name, score in self.scores.items()},
@@ -58,53 +58,53 @@ class Evaluation:
 
 
 def evaluate(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
-    """Measures a run on pairs that it should not have met in training.
+    """Evaluates a run on unseen pairs.
 
-    The answers that are scored are those that a user would get: each token is chosen after those that the model chose
-    before it. Each different question is asked once, and all answers that it has are references.
+    The scored answers are those that a user would get, generated autoregressively or retrieved. Each different
+    question is asked once, and all of its answers are references.
 
     Args:
         run_dir: The run folder.
         pairs: DataFrame with the columns "question" and "answer".
-        strategy: How answers are chosen, as for `generate`.
-        training_answers: The answers that the run was trained on, to tell how many are repeated from there.
-        answer_by: "generate", "retrieve" or "hybrid"; None for the run's own way, or to generate if `strategy` or
-            `settings` say how.
-        **settings: Of `generate`, such as `max_length`.
+        strategy: The decoding strategy, as for `generate`.
+        training_answers: The answers that the run was trained on, to compute the share of copied answers.
+        answer_by: "generate", "retrieve" or "hybrid"; None for the run's default, or to generate if `strategy` or
+            `settings` are given.
+        **settings: Further settings of `generate`, such as `max_length`.
 
     Returns:
-        A dictionary: of the references "loss" (nats a token), "perplexity" and "bits_per_char"; of the answers "chrf"
-        and "bleu" (0 to 100), "exact_match" (a share), "word_error_rate", "distinct_1" and "distinct_2" (shares of
-        different words and pairs of words), "answer_length" (characters), "copied" (the share that stands among
-        `training_answers`, None without them); "intervals" with the 95 % bounds of all of these but the distinct ones,
-        which fall where a question is drawn twice; "signatures" of sacreBLEU; the numbers of "questions" and "pairs",
-        and of the questions that training has "met", None if the run's corpus is not found (a `CorpusWarning` says so,
-        too); in "answer_by" how the run answered.
+        A dictionary with these keys. Of the references: "loss" (nats per token), "perplexity" and "bits_per_char". Of
+        the answers: "chrf" and "bleu" (0 to 100), "exact_match" (a share), "word_error_rate", "distinct_1" and
+        "distinct_2" (shares of distinct words and word pairs), "answer_length" (characters), and "copied" (the share
+        found in `training_answers`, None without them). "intervals": the 95 % bounds of all of these scores except the
+        distinct ones, which are biased by resampling, because a question drawn twice lowers them. "signatures" of
+        sacreBLEU. "questions" and "pairs": their numbers. "met": the number of questions in the training data, with a
+        `CorpusWarning` if there are any; None if the run's corpus was not found. "answer_by": the way of answering.
 
     Raises:
         InputError: If a package of the extra "evaluate" is missing, the run cannot be read or has no datastore to
-            retrieve from, or there is no pair.
+            retrieve from, or there are no pairs.
     """
     return evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings).to_dict()
 
 
 def evaluation(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
-    """The `Evaluation` that `evaluate` makes a dictionary of; it takes and raises the same."""
+    """Returns the `Evaluation` that `evaluate` converts to a dictionary; arguments and errors are the same."""
     text_metrics.check_packages()
     asked = answers_by_question(check_pairs(pairs))
     if not asked:
-        raise InputError("there is no pair to evaluate on")
+        raise InputError("there are no pairs to evaluate on")
     met = warn_of_met(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
     way = bot.way(answer_by, strategy, settings=settings)
     answers = bot.replies(list(asked), strategy, answer_by=answer_by, **settings)
-    found = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
-    return Evaluation(asked, answers, found, met, way)
+    scores = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
+    return Evaluation(asked, answers, scores, met, way)
 
 
 def scores_of(answers, references, training_answers=None):
-    """The `Score`s of answers by their names; `references` holds the answers that would have been right, lists."""
-    found = {
+    """Returns a dictionary of the `Score`s of answers; `references` holds a list of reference answers for each."""
+    scores = {
         "chrf": text_metrics.chrf(answers, references),
         "bleu": text_metrics.bleu(answers, references),
         "exact_match": text_metrics.exact_match(answers, references),
@@ -112,12 +112,12 @@ def scores_of(answers, references, training_answers=None):
         "answer_length": text_metrics.answer_length(answers),
     }
     if training_answers is not None:
-        found["copied"] = text_metrics.copied(answers, training_answers)
-    return found
+        scores["copied"] = text_metrics.copied(answers, training_answers)
+    return scores
 
 
 def answers_by_question(pairs):
-    """Dictionary from each different question, compared as the frozen split does, to its answers."""
+    """Returns a dictionary from each different question, compared as the frozen split does, to its answers."""
     asked = {}
     for question, answer in zip(pairs["question"], pairs["answer"]):
         asked.setdefault(canonical(question), []).append(answer)

@@ -8,9 +8,9 @@ import unicodedata
 from keras_transformer.errors import InputError
 from keras_transformer.text.normalize import normalize
 
-BATCH = 64  # Questions that are asked at a time.
+BATCH = 64  # Questions per batch.
 NOW_FAILS, NOW_PASSES, STILL_FAILS, STILL_PASSES = CHANGES = ("now fails", "now passes", "still fails", "still passes")
-"""How an answer can have changed since the last update, the worst first."""
+"""The kinds of changes since the last update, the worst first."""
 EMPTY = "is empty"
 
 
@@ -29,7 +29,7 @@ class GoldenQuestion:
     last: str | None = None
 
     def accepts(self, answer):
-        """Whether an answer is acceptable: equal to one of `answers` in NFC, apart from white space."""
+        """Returns whether an answer is acceptable: equal to one of `answers`, ignoring white space and composition."""
         return normalize(answer) in map(normalize, self.answers)
 
 
@@ -72,7 +72,7 @@ def read_golden(path):
         A list of `GoldenQuestion`.
 
     Raises:
-        InputError: If the file cannot be read, a row is faulty, or there is no question.
+        InputError: If the file cannot be read, a row is invalid, or there are no questions.
     """
     records = parse(path, read_lines(path))
     if not records:
@@ -112,7 +112,7 @@ def write_golden(path, results):
         results: `GoldenResult`s.
 
     Raises:
-        InputError: If the file cannot be read or written, or a row is faulty.
+        InputError: If the file cannot be read or written, or a row is invalid.
     """
     lines = read_lines(path)
     records = parse(path, lines)
@@ -124,7 +124,7 @@ def write_golden(path, results):
 
 
 def add_to_golden(path, question, answer):
-    """Adds an acceptable answer to a golden file, atomically; a new question and a new file are made where needed.
+    """Adds an acceptable answer to a golden file, atomically; creates the question and the file if missing.
 
     Args:
         path: The file.
@@ -135,7 +135,7 @@ def add_to_golden(path, question, answer):
         Whether the file has changed; False if the answer was acceptable already.
 
     Raises:
-        InputError: If a text is empty, the file cannot be read or written, or a row is faulty.
+        InputError: If a text is empty, the file cannot be read or written, or a row is invalid.
     """
     for name, text in (("question", question), ("answer", answer)):
         if fault := text_fault(text):
@@ -149,14 +149,14 @@ def add_to_golden(path, question, answer):
     if index is not None:
         lines[index] = line_of(record, lines[index])
     else:
-        place = len(lines) - 1 if lines and not lines[-1] else len(lines)  # Before what follows the last line's end.
+        place = len(lines) - 1 if lines and not lines[-1] else len(lines)  # Insert before the "" after the final LF.
         lines[place:] = [line_of(record, lines[0] if lines else ""), ""]
     write_lines(path, lines)
     return True
 
 
 def read_lines(path):
-    """The lines of a UTF-8 file without their LF; the last is "" if the file ends with one."""
+    """Reads the lines of a UTF-8 file without their LF; the last is "" if the file ends with an LF."""
     if os.path.isdir(path):
         raise InputError(f"{path}: a folder, not a file. Name a JSONL file.")
     try:
@@ -171,11 +171,11 @@ def read_lines(path):
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, row {row}: not UTF-8. Save the file in UTF-8.") from None
-    return data.decode("utf-8-sig").split("\n")  # Not splitlines(): U+2028 may stand in a text.
+    return data.decode("utf-8-sig").split("\n")  # Not splitlines(): a text may contain U+2028.
 
 
 def parse(path, lines):
-    """The records of a golden file.
+    """Parses the lines of a golden file.
 
     Args:
         path: The file, for messages.
@@ -185,7 +185,7 @@ def parse(path, lines):
         A dictionary, in the order of the file, from the key of each question to the index of its line and its record.
 
     Raises:
-        InputError: If a row is faulty.
+        InputError: If a row is invalid.
     """
     records = {}
     for index, line in enumerate(lines):
@@ -205,7 +205,7 @@ def parse(path, lines):
 
 
 def checked_record(line):
-    """The record of a line, and what is wrong with it, None if nothing is."""
+    """Returns the record of a line and None, or None and an error message if the line is invalid."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):  # RecursionError: brackets nested too deep.
@@ -230,7 +230,7 @@ def checked_record(line):
 
 
 def text_fault(text):
-    """What is wrong with a text, None if nothing is."""
+    """Returns what is wrong with a text; None if it is valid."""
     if not isinstance(text, str):
         return "is not a text"
     if not text.strip():
@@ -238,22 +238,22 @@ def text_fault(text):
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return "is not Unicode: it holds half of a character"
+        return "is not valid Unicode: it contains a lone surrogate"
     return None
 
 
 def key_of(question):
-    """What is equal for equal questions. Line breaks count: they separate the turns of a conversation."""
+    """Returns the key by which questions are compared. Line breaks count: they separate turns of a conversation."""
     return unicodedata.normalize("NFC", question.strip())
 
 
 def line_of(record, like):
-    """A record as a line, with the CR at its end that the line `like` has."""
+    """Returns a record as a line; it ends with CR if the line `like` does."""
     return json.dumps(record, ensure_ascii=False) + ("\r" if like.endswith("\r") else "")
 
 
 def write_lines(path, lines):
-    """Writes lines to a file, atomically; a link stays a link."""
+    """Writes lines to a file, atomically; a symbolic link is kept."""
     from keras_transformer.runs.atomic_io import write_atomically
 
     try:

@@ -1,4 +1,4 @@
-"""Whether a run has met in training what it is asked: then its scores say what it knows by heart."""
+"""Detection of data leakage: evaluation questions that are in a run's training data."""
 
 import warnings
 
@@ -10,27 +10,27 @@ from keras_transformer.errors import InputError
 
 
 def met_in_training(run, pairs):
-    """How many different questions stand in the training part of a run's corpus, as it is found now.
+    """Counts the different questions that are in the training split of a run's corpus.
 
-    It is looked up by the texts, and not by the names of files: a file of training data may be asked for by itself, or
-    lie elsewhere under another name.
+    Questions are compared by text, not by file name: a file of training data may be evaluated on its own, or have been
+    copied under another name.
 
     Args:
         run: The `Run`.
-        pairs: DataFrame with the column "question"; where it has a column "opening", a question of a conversation was
-            met only in one with the same opening.
+        pairs: DataFrame with the column "question"; with a column "opening", a question of a conversation counts only
+            if its opening is the same, too.
 
     Returns:
-        The number; None if the corpus is not where it was, so that nobody knows. Nothing is downloaded for this.
+        The number of questions; None if the corpus is no longer at its path. Nothing is downloaded.
     """
     asked, met = set(keys_of(pairs)), set()
     corpus = corpus_of(run)
     if corpus is None:
         return None
     try:
-        for parts in corpus.parts(run.config.turns, run.config.hold_out):
-            if "train" in parts:
-                met.update(asked.intersection(keys_of(parts["train"])))
+        for splits in corpus.parts(run.config.turns, run.config.hold_out):
+            if "train" in splits:
+                met.update(asked.intersection(keys_of(splits["train"])))
     except (InputError, OSError):
         return None
     taught = {canonical(one["question"]) for one in run.corpus.get("corrections", ()) if "answer" in one}
@@ -38,17 +38,17 @@ def met_in_training(run, pairs):
 
 
 def warn_of_met(run, pairs):
-    """The number of `met_in_training`, and a `CorpusWarning` unless it is none."""
+    """Returns the result of `met_in_training`, and issues a `CorpusWarning` if it is above 0."""
     met = met_in_training(run, pairs)
     if met:
-        of = len({question for _, question in keys_of(pairs)})
-        what = f"{met:,} of {of:,} questions stand in the training part of its corpus: no test of what it never met"
+        total = len({question for _, question in keys_of(pairs)})
+        what = f"{met:,} of {total:,} questions are in its training data: the scores do not measure unseen questions"
         warnings.warn(f"{run.path}: {what}", CorpusWarning, stacklevel=3)
     return met
 
 
 def corpus_of(run):
-    """The run's `Corpus` if it may still be where it was, else None."""
+    """Returns the run's `Corpus`; None if its path is unknown or it would have to be downloaded."""
     source = run.corpus.get("source") or {}
     if not source.get("corpus") or any(map(is_elsewhere, [*source["corpus"], *(source.get("validation") or [])])):
         return None
@@ -59,11 +59,11 @@ def corpus_of(run):
 
 
 def is_elsewhere(path):
-    """Whether a corpus of the catalog would have to be downloaded."""
+    """Returns whether a path names a corpus of the catalog that is not downloaded."""
     return is_corpus(path) and not find_corpus(path).is_here
 
 
 def keys_of(pairs):
-    """Yields what tells each question from others, as the frozen split tells them: its opening, and itself."""
+    """Yields the key of each question, compared as the frozen split does: a pair of its opening and itself."""
     for opening, question in zip(pairs["opening" if "opening" in pairs else "question"], pairs["question"]):
         yield canonical(opening), canonical(question)

@@ -1,15 +1,15 @@
-"""The scores for people: in which order, how each is written, which is better, and what it says."""
+"""Metadata of the scores: their order, number format, direction and description."""
 
 from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """A score in words.
+    """The metadata of a score.
 
     Attributes:
-        form: How its number is written.
-        better: "less" or "more"; of some, neither.
-        about: What it says.
+        form: Format string of its value.
+        better: Whether "less" or "more" is better; "" for neither.
+        about: Its description.
     """
 
     form: str
@@ -18,15 +18,15 @@ class Entry(NamedTuple):
 
 
 LEGEND = {
-    "bits_per_char": Entry("{:.3f}", "less", "bits per character of the corpus's answers; fewer are better"),
-    "loss": Entry("{:.3f}", "less", "the same in nats per token"),
-    "perplexity": Entry("{:.2f}", "less", "the same as the number of equally likely tokens"),
-    "chrf": Entry("{:.1f}", "more", "character n-grams that answers and corpus share, 0 to 100"),
-    "bleu": Entry("{:.1f}", "more", "runs of up to four characters (tok:char) or words (tok:13a), 0 to 100"),
-    "exact_match": Entry("{:.1%}", "more", "answers that stand so in the corpus"),
-    "word_error_rate": Entry("{:.1%}", "less", "words to change to reach the corpus's answer"),
-    "copied": Entry("{:.1%}", "", "answers that stand so in the training part"),
-    "distinct_1": Entry("{:.1%}", "", "words that are different ones"),
-    "distinct_2": Entry("{:.1%}", "", "pairs of words that are different ones"),
-    "answer_length": Entry("{:.1f}", "", "characters of an answer"),
+    "bits_per_char": Entry("{:.3f}", "less", "bits per character of the reference answers; lower is better"),
+    "loss": Entry("{:.3f}", "less", "cross-entropy in nats per token"),
+    "perplexity": Entry("{:.2f}", "less", "exponential of the loss"),
+    "chrf": Entry("{:.1f}", "more", "character n-gram F-score, 0 to 100"),
+    "bleu": Entry("{:.1f}", "more", "n-gram precision of characters (tok:char) or words (tok:13a), 0 to 100"),
+    "exact_match": Entry("{:.1%}", "more", "answers equal to a reference answer"),
+    "word_error_rate": Entry("{:.1%}", "less", "word edits to the nearest reference, per word"),
+    "copied": Entry("{:.1%}", "", "answers copied from the training data"),
+    "distinct_1": Entry("{:.1%}", "", "distinct words"),
+    "distinct_2": Entry("{:.1%}", "", "distinct word pairs"),
+    "answer_length": Entry("{:.1f}", "", "mean characters per answer"),
 }

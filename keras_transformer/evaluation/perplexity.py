@@ -1,7 +1,7 @@
-"""How likely a chatbot thinks the reference answers: loss, perplexity and bits per character, by teacher forcing.
+"""Likelihood of the reference answers under teacher forcing: loss, perplexity and bits per character.
 
-All are sums over the tokens of the answers, end tokens included and padding not counted, as a training's validation
-has them; bits per character do not depend on the tokenizer, so that runs and programs compare.
+All are computed over the tokens of the answers, including end tokens but not padding, as in validation during training.
+Bits per character do not depend on the tokenizer, so that they are comparable between runs and programs.
 """
 
 import dataclasses
@@ -19,32 +19,38 @@ from keras_transformer.errors import InputError
 from keras_transformer.evaluation.text_metrics import Score, ratio
 from keras_transformer.text.normalize import normalize
 
-TOKENS = 2048  # Of answers that are read side by side: there are as many logits for each as the vocabulary has tokens.
+TOKENS = 2048  # Answer tokens per batch, to limit memory: each has as many logits as the vocabulary has tokens.
 
 
 @dataclasses.dataclass(frozen=True)
 class Likelihood:
-    """What the answers of each question add, arrays (questions,): nats, tokens to predict, characters."""
+    """The sums over the answers to each question.
+
+    Attributes:
+        nats: Cross-entropy in nats, float array (questions,).
+        tokens: Number of predicted tokens, array (questions,).
+        characters: Number of characters, array (questions,).
+    """
 
     nats: np.ndarray
     tokens: np.ndarray
     characters: np.ndarray
 
     def scores(self):
-        """The `Score`s by their names."""
-        a_token = np.stack([self.nats, self.tokens], axis=1)
-        a_character = np.stack([self.nats / math.log(2), self.characters], axis=1)
+        """Returns a dictionary of the `Score`s."""
+        per_token = np.stack([self.nats, self.tokens], axis=1)
+        per_character = np.stack([self.nats / math.log(2), self.characters], axis=1)
         return {
-            "loss": Score(a_token, ratio),
-            "perplexity": Score(a_token, lambda total: np.exp(ratio(total))),
-            "bits_per_char": Score(a_character, ratio),
+            "loss": Score(per_token, ratio),
+            "perplexity": Score(per_token, lambda total: np.exp(ratio(total))),
+            "bits_per_char": Score(per_character, ratio),
         }
 
 
 def likelihood(bot, asked):
-    """The `Likelihood` of answers.
+    """Computes the `Likelihood` of reference answers.
 
-    Pairs that are longer than the model reads are left out, as training leaves them out, with a `CorpusWarning`.
+    Pairs that exceed the model's maximum length are excluded with a `CorpusWarning`, as in training.
 
     Args:
         bot: The `Chatbot`.
@@ -58,7 +64,7 @@ def likelihood(bot, asked):
     ids = token_ids(questions, answers, bot.tokenizer, bot.target_tokenizer, bot.max_length, bot.turns)
     short = [pair for pair, both in enumerate(ids) if max(map(len, both)) <= bot.max_length]
     if not short:
-        raise InputError(f"no pair of at most {bot.max_length} tokens: nothing to compute a loss of")
+        raise InputError(f"no pair of at most {bot.max_length} tokens: there is nothing to compute a loss on")
     if left_out := len(pairs) - len(short):
         what = f"{left_out} of {len(pairs)} pairs are longer than {bot.max_length} tokens and left out of the loss"
         warnings.warn(what, CorpusWarning, stacklevel=2)
@@ -70,14 +76,14 @@ def likelihood(bot, asked):
 
 
 def losses(model, ids):
-    """The cross-entropy of each answer in nats, summed over its tokens: a vector.
+    """Returns the cross-entropy of each answer in nats, summed over its tokens, as a vector.
 
     Args:
         model: A `transformer()`.
-        ids: Pairs of a question's token ids and an answer's.
+        ids: Pairs of the token ids of a question and of its answer.
     """
     order = sorted(range(len(ids)), key=lambda pair: tuple(map(len, reversed(ids[pair]))))
-    found = np.zeros(len(ids))
+    sums = np.zeros(len(ids))
     while order:
         size = max(1, TOKENS // len(ids[order[-1]][1]))
         order, batch = order[:-size], order[-size:]
@@ -85,11 +91,11 @@ def losses(model, ids):
         read, targets = answers[:, :-1], answers[:, 1:]
         logits = ops.cast(model({"inputs": questions, "dec_inputs": read}, training=False), "float32")
         nats = keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)
-        found[batch] = ops.convert_to_numpy(ops.sum(ops.where(targets != 0, nats, 0.0), axis=-1))
-    return found
+        sums[batch] = ops.convert_to_numpy(ops.sum(ops.where(targets != 0, nats, 0.0), axis=-1))
+    return sums
 
 
 def padded(rows):
-    """Rows of ids filled up with 0, to one of few widths."""
+    """Returns rows of ids, padded with 0 to a bucketed length."""
     width = bucket_length(max(map(len, rows)))
     return np.array([row + [0] * (width - len(row)) for row in rows], "int32")

@@ -1,7 +1,7 @@
-"""What answers are worth beside the references, from texts alone.
+"""Metrics that compare answers with references as texts.
 
-Every score that adds up is kept as what each question adds to it, so that it can be computed anew for any choice of the
-questions; see `intervals`.
+Every score that is a function of sums over questions stores the addends of each question, so that it can be recomputed
+for any resample of the questions; see `intervals`.
 """
 
 import dataclasses
@@ -21,12 +21,12 @@ HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """A score of all questions together.
+    """A corpus-level score.
 
     Attributes:
-        addends: What each question adds, an array (questions, n).
-        of: The score of their sum (n,), a function.
-        signature: How it was computed, as others write it; None where its name says all.
+        addends: The addends of each question, an array (questions, n).
+        of: Function from the sum of the addends (n,) to the score.
+        signature: The sacreBLEU signature of the computation; None for other scores.
     """
 
     addends: np.ndarray
@@ -40,49 +40,52 @@ class Score:
 
 
 def chrf(answers, references):
-    """ChrF2 by sacreBLEU, from 0 to 100: character n-grams, which suit Korean as well as English.
+    """Computes chrF2 with sacreBLEU, from 0 to 100. Character n-grams suit Korean as well as English.
+
+    The other metrics of this module that take `answers` and `references` have the same arguments and return value.
 
     Args:
-        answers: Texts.
-        references: For each answer a list of texts that would have been right.
+        answers: The answers, a list of texts.
+        references: For each answer, a list of reference texts.
 
     Returns:
-        A `Score`, as from the other functions here that take the same.
+        A `Score`.
     """
     return by_sacrebleu(package("sacrebleu.metrics").CHRF(), answers, references)
 
 
 def bleu(answers, references):
-    """BLEU by sacreBLEU, from 0 to 100, over characters (`tok:char`) if most references have Hangul, else `tok:13a`.
+    """Computes BLEU with sacreBLEU, from 0 to 100, on characters (`tok:char`) if most references are Korean.
 
-    Korean words carry their particles, so that n-grams of whole words hardly ever meet.
+    Other references use words (`tok:13a`). Korean words include their particles, so that n-grams of whole words rarely
+    match.
     """
     tokenize = "char" if mostly_korean(list(itertools.chain(*references))) else "13a"
     return by_sacrebleu(package("sacrebleu.metrics").BLEU(tokenize=tokenize, force=True), answers, references)
 
 
 def mostly_korean(texts):
-    """Whether most of a list of texts have Hangul."""
+    """Returns whether most texts of a list contain Hangul."""
     return 2 * sum(bool(HANGUL.search(text)) for text in texts) > len(texts)
 
 
 def by_sacrebleu(metric, answers, references):
-    """The `Score` of one of sacreBLEU's metrics, in NFC, of which sacreBLEU knows nothing."""
+    """Returns the `Score` of a sacreBLEU metric on texts in NFC; sacreBLEU itself does not normalize them."""
     answers, references = list(map(normalize, answers)), [list(map(normalize, texts)) for texts in references]
-    # What each question adds is public in none of its interfaces; its own resampling tells no bounds.
+    # sacreBLEU has no public interface for the statistics of each question, and its own resampling returns no bounds.
     addends = metric._extract_corpus_statistics(answers, list(itertools.zip_longest(*references)))
     signature = metric.get_signature().format()
     return Score(np.array(addends), lambda total: metric._compute_score_from_stats(list(total)).score, signature)
 
 
 def exact_match(answers, references):
-    """Share of the answers that are a reference, but for white space and composition."""
-    found = [normalize(answer) in map(normalize, texts) for answer, texts in zip(answers, references)]
-    return mean(found)
+    """Computes the share of answers that equal a reference, ignoring white space and Unicode composition."""
+    matches = [normalize(answer) in map(normalize, texts) for answer, texts in zip(answers, references)]
+    return mean(matches)
 
 
 def word_error_rate(answers, references):
-    """Words to insert, delete or replace to reach the nearest reference, for each word of these references."""
+    """Computes the word error rate: word edits to the nearest reference, divided by the words of these references."""
     distance = package("rapidfuzz.distance").Levenshtein.distance
     addends = []
     for answer, texts in zip(map(words, answers), references):
@@ -92,48 +95,48 @@ def word_error_rate(answers, references):
 
 
 def answer_length(answers):
-    """Mean length of an answer in characters."""
+    """Computes the mean length of the answers in characters."""
     return mean([len(normalize(answer)) for answer in answers])
 
 
 def copied(answers, training_answers):
-    """Share of the answers that stand word for word among those of training."""
-    known = set(map(normalize, training_answers))
-    return mean([normalize(answer) in known for answer in answers])
+    """Computes the share of answers that are verbatim training answers."""
+    training_texts = set(map(normalize, training_answers))
+    return mean([normalize(answer) in training_texts for answer in answers])
 
 
 def distinct(answers, n):
-    """Share of different ones among all runs of `n` words; 0 if there is none.
+    """Returns the share of distinct word n-grams among all word n-grams; 0 if there are none.
 
-    It is no `Score`: a run of words in two answers counts once, so that answers do not add up.
+    This is not a `Score`: an n-gram in two answers counts once, so that it is not a sum over answers.
     """
-    runs = [tuple(row[i : i + n]) for row in map(words, answers) for i in range(len(row) - n + 1)]
-    return len(set(runs)) / len(runs) if runs else 0.0
+    ngrams = [tuple(row[i : i + n]) for row in map(words, answers) for i in range(len(row) - n + 1)]
+    return len(set(ngrams)) / len(ngrams) if ngrams else 0.0
 
 
 def words(text):
-    """What stands between white space."""
+    """Splits a normalized text at white space."""
     return normalize(text).split()
 
 
 def mean(values):
-    """The `Score` that is the mean of a number of each question."""
+    """Returns the `Score` that is the mean of one number per question."""
     return Score(np.array([(value, 1) for value in values]), ratio)
 
 
 def ratio(total):
-    """The first of two sums for each of the second."""
+    """Returns the ratio of two sums."""
     return total[0] / total[1]
 
 
 def check_packages():
-    """Raises `InputError` if a package of the extra is missing."""
+    """Raises `InputError` if a package of the extra `evaluate` is missing."""
     for name in NEEDED:
         package(name)
 
 
 def package(name):
-    """A module of the extra; raises `InputError` if its package is missing."""
+    """Imports a module of the extra `evaluate`; raises `InputError` if its package is missing."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

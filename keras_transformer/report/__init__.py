@@ -1,1 +1,1 @@
-"""What a run is, how it learned and how good its answers are, on one page."""
+"""The report on a run: scores, sample answers, training curves and settings on one HTML page."""

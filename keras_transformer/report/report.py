@@ -1,4 +1,4 @@
-"""The report on a run: one HTML file with scores, answers, curves, settings, and how to repeat it."""
+"""The report on a run: one HTML file with scores, answers, curves, settings, and commands to reproduce it."""
 
 import datetime
 import importlib
@@ -31,45 +31,45 @@ def report_html(
     run_dir, pairs, strategy=None, training_answers=None, corpus="", part="test", commands=(), answer_by=None,
     **settings,
 ):  # fmt: skip
-    """A page on a run that is whole in itself: what it answers, how good that is, how it learned, how to repeat it.
+    """Creates a self-contained HTML report on a run: scores, answers, training curves, settings, commands.
 
-    It is in Korean if most answers of the corpus are, else in English. It asks no server for anything and runs no
-    script, and shows what the corpus and the run say as text, whatever stands in it.
+    The report is in Korean if most answers of the corpus are Korean, else in English. It loads nothing from a server,
+    runs no scripts, and escapes all text of the corpus and of the run.
 
     Args:
         run_dir: The run folder.
         pairs: DataFrame with the columns "question" and "answer", as for `evaluate`.
-        strategy: How answers are chosen, as for `generate`.
-        training_answers: As for `evaluate`; they say as well that the pairs are of the run's own corpus.
-        corpus: What the corpus of the pairs is called.
-        part: Which of its parts they are.
-        commands: Lines to type to repeat it.
+        strategy: The decoding strategy, as for `generate`.
+        training_answers: As for `evaluate`; if given, the pairs are from the run's own corpus.
+        corpus: The name of the corpus of the pairs.
+        part: The split of the corpus that the pairs are from.
+        commands: Command lines that reproduce the report.
         answer_by: As for `evaluate`.
-        **settings: Of `generate`, such as `max_length`.
+        **settings: Further settings of `generate`, such as `max_length`.
 
     Returns:
-        The page, a string, which a notebook shows.
+        The page, a `Page`, which is a string that notebooks display.
 
     Raises:
         InputError: If a package of the extra "report" is missing, or like `evaluate`.
     """
     check_packages()
     run = Run(run_dir)
-    found = evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings)
-    language = "ko" if mostly_korean(list(itertools.chain(*found.asked.values()))) else "en"
-    words, scores = WORDS[language], found.to_dict()
+    results = evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings)
+    language = "ko" if mostly_korean(list(itertools.chain(*results.asked.values()))) else "en"
+    words, scores = WORDS[language], results.to_dict()
     asked = {"questions": scores["questions"], "pairs": scores["pairs"], "corpus": corpus, "part": part}
-    drawn, worst = samples(found)
+    drawn, worst = samples(results)
     title = words["title"].format(run.path.resolve().name)
     page = template().render(
         language=language,
         words=words,
         title=title,
         summary=summary(scores, words),
-        warning=warning(found, words, training_answers is not None),
+        warning=warning(results, words, training_answers is not None),
         asked=words["asked"].format(**asked),
         scores=list(score_rows(scores, language)),
-        signatures=found.signatures,
+        signatures=results.signatures,
         drawn=drawn,
         worst=worst,
         trained=trained(run, words),
@@ -85,7 +85,7 @@ def report_html(
 
 
 def check_packages():
-    """Raises `InputError` if a package of the extra is missing."""
+    """Raises `InputError` if a package of the extra `report` is missing."""
     for name in ("jinja2", "matplotlib", "sacrebleu", "rapidfuzz"):
         try:
             importlib.import_module(name)
@@ -95,7 +95,7 @@ def check_packages():
 
 
 def template():
-    """The page to be filled; what is filled in is escaped, and nothing may be left out."""
+    """Returns the template of the page; values are escaped, and undefined ones raise an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -106,7 +106,7 @@ def template():
 
 
 def look():
-    """The page's style, and the policy that allows it alone."""
+    """Returns the page's style sheet, and the Content Security Policy that allows only this style."""
     from markupsafe import Markup
 
     style = STYLE.read_text(encoding="utf-8") + (FOLDER / "page.css").read_text(encoding="utf-8")
@@ -114,22 +114,22 @@ def look():
 
 
 def summary(scores, words):
-    """The run in a sentence."""
+    """Returns a one-sentence summary of the scores."""
     low, high = (LEGEND["exact_match"].form.format(bound) for bound in scores["intervals"]["exact_match"])
     names = {"right": "exact_match", "chrf": "chrf", "bits": "bits_per_char"}
     values = {word: LEGEND[name].form.format(scores[name]) for word, name in names.items()}
     return words["summary"].format(questions=scores["questions"], low=low, high=high, **values)
 
 
-def warning(found, words, own):
-    """What is to be known before any score; empty if there is nothing."""
-    if found.met:
-        return words["met"].format(met=found.met, questions=len(found.asked))
-    return words["unknown"] if found.met is None and not own else ""
+def warning(results, words, own):
+    """Returns a warning about data leakage; empty if there is none."""
+    if results.met:
+        return words["met"].format(met=results.met, questions=len(results.asked))
+    return words["unknown"] if results.met is None and not own else ""
 
 
 def score_rows(scores, language):
-    """Yields the rows of the table of scores, dictionaries of texts."""
+    """Yields the rows of the score table as dictionaries of texts."""
     for name, (form, _, about) in LEGEND.items():
         if scores[name] is not None:
             bounds = scores["intervals"].get(name, ())
@@ -142,7 +142,7 @@ def score_rows(scores, language):
 
 
 def trained(run, words):
-    """How the training went, sentences; empty if there are no metrics."""
+    """Returns a summary of the training; empty if there are no metrics."""
     rows, ended = run.metrics(), run.summary()
     if not rows:
         return ""
@@ -152,7 +152,7 @@ def trained(run, words):
 
 
 def curves(run, language):
-    """The curves of the training, SVG by their titles; empty if there are no metrics."""
+    """Returns the training curves, a dictionary from titles to SVG; empty if there are no metrics."""
     from markupsafe import Markup
 
     from keras_transformer.visualize.page import inline_svg
@@ -167,7 +167,7 @@ def curves(run, language):
 
 
 def refusals(run, words):
-    """What the run refuses, SVG; empty if it was not calibrated since it was trained."""
+    """Returns the refusal curves as SVG; empty if the run is not calibrated."""
     from markupsafe import Markup
 
     from keras_transformer.visualize.confidence import draw_refusals
@@ -182,28 +182,28 @@ def refusals(run, words):
 
 
 def about_corpus(corpus, words):
-    """What is known of the corpus that a run was trained on, values by their names."""
+    """Returns the details of a run's training corpus, a dictionary from labels to values."""
     about = {words["name"]: corpus["name"], words["licence"]: corpus.get("licence") or words["not_known"]}
     counts = {words[name]: f"{corpus[name]:,}" for name in ("pairs", "train", "validation", "test") if name in corpus}
     return {**about, **counts, words["fingerprint"]: corpus["fingerprint"]}
 
 
 def recipe(run):
-    """The `config.toml` of a training like the run's; of paths the last parts, the others being its user's own."""
+    """Returns a `config.toml` that reproduces the training; paths are shortened to their last component for privacy."""
     rest = {**(run.corpus.get("source") or {}), "from": run.origin and run.origin["path"]}
     rest = {key: last_part(value) if key in (*PATHS, "from") else value for key, value in rest.items()}
     return config_file_text(run.config.to_dict(), rest).removeprefix(HEADER)
 
 
 def last_part(path):
-    """The last part of a path, or of several."""
+    """Returns the last component of a path, or of each path of a list."""
     if isinstance(path, list):
         return list(map(last_part, path))
     return path and os.path.basename(path)
 
 
 def versions(words):
-    """What made the page, and when."""
+    """Returns the creation time of the page and the versions of the packages."""
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    found = {"keras_transformer": __version__, "python": platform.python_version()}
-    return {words["made"]: now, **found, **{name: importlib.metadata.version(name) for name in PACKAGES}}
+    own = {"keras_transformer": __version__, "python": platform.python_version()}
+    return {words["made"]: now, **own, **{name: importlib.metadata.version(name) for name in PACKAGES}}

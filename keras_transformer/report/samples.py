@@ -1,4 +1,4 @@
-"""Which answers a report shows: some drawn at random, which flatter nobody, and the worst of all."""
+"""The sample answers of a report: a random sample, to avoid cherry-picking, and the worst answers."""
 
 import dataclasses
 
@@ -9,13 +9,13 @@ DRAWN, WORST, SEED = 10, 5, 0
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """A question and what was answered.
+    """A question with its references and the run's answer.
 
     Attributes:
         question: The question.
-        references: Its different answers in the corpus.
-        answer: The run's own.
-        chrf: What the run's own is worth by itself.
+        references: Its different answers in the corpus, a list.
+        answer: The run's answer.
+        chrf: The chrF of this answer.
     """
 
     question: str
@@ -24,19 +24,19 @@ class Sample:
     chrf: float
 
 
-def samples(found):
-    """Those that a report shows of an `Evaluation`.
+def samples(evaluation):
+    """Selects the samples of an `Evaluation` for a report.
 
     Returns:
-        A list of those drawn, the same whatever the run answers, in the order of the corpus; and one of the worst of
-        the others by chrF, the worst first.
+        A list of random samples in corpus order, drawn independently of the answers; and a list of the worst of the
+        other samples by chrF, the worst first.
     """
-    order = np.random.default_rng(SEED).permutation(len(found.asked)).tolist()
-    questions, score = list(found.asked), found.scores["chrf"]
+    order = np.random.default_rng(SEED).permutation(len(evaluation.asked)).tolist()
+    questions, score = list(evaluation.asked), evaluation.scores["chrf"]
 
     def sample(row):
-        references = list(dict.fromkeys(found.asked[questions[row]]))
-        return Sample(questions[row], references, found.answers[row], float(score.of(score.addends[row])))
+        references = list(dict.fromkeys(evaluation.asked[questions[row]]))
+        return Sample(questions[row], references, evaluation.answers[row], float(score.of(score.addends[row])))
 
     others = sorted(map(sample, sorted(order[DRAWN:])), key=lambda one: one.chrf)
     return [sample(row) for row in sorted(order[:DRAWN])], others[:WORST]

@@ -1,1 +1,1 @@
-"""A trained run that answers over HTTP."""
+"""An HTTP server for trained runs and exports."""

@@ -1,4 +1,4 @@
-"""The routes of a server."""
+"""The routes of the server."""
 
 import json
 
@@ -29,20 +29,20 @@ EVENT = {
     "type": "object", "required": ["event", "data"],
     "properties": {
         "event": {"enum": ["message", "end", "error"]},
-        "data": {"type": "string", "description": "JSON: {\"text\": …}; at the end as in an answer; or {\"error\": …}"},
+        "data": {"type": "string", "description": "JSON: {\"text\": …}; at the end an answer; or {\"error\": …}"},
     },
 }  # fmt: skip
-PASSED_ON = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # At once, by what is between server and client.
-FROM_HERE_ALONE = "default-src 'self' 'unsafe-inline' data:"  # What the browser may load for /docs.
+PASSED_ON = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # Tells proxies to pass events on at once.
+FROM_HERE_ALONE = "default-src 'self' 'unsafe-inline' data:"  # Content Security Policy of /docs.
 
 
 def make_app(batcher, name, key=None):
-    """The routes as an ASGI application.
+    """Returns the ASGI application with all routes and middleware.
 
     Args:
-        batcher: The `Batcher` that answers.
+        batcher: The `Batcher` that answers the questions.
         name: The model's name in TensorFlow Serving's paths.
-        key: The key that clients must show; None for none.
+        key: The API key that clients must send; None for no key.
     """
     app = FastAPI(
         title=f"keras-transformer: {name}", version=__version__, docs_url=None, redoc_url=None,
@@ -58,39 +58,39 @@ def make_app(batcher, name, key=None):
 
 
 def add_answers(app, batcher):
-    """Adds the routes that answer."""
+    """Adds the routes that answer questions."""
     streamed = {200: {"content": {"text/event-stream": {"itemSchema": EVENT}}}}
 
     @app.post("/v1/answer", response_model_exclude_unset=True, responses=ERRORS, tags=["answers"])
     async def answer(request: AnswerRequest) -> AnswerResponse:
-        """Answers to one question or to several."""
+        """Answers one question or several."""
         questions = [request.questions] if isinstance(request.questions, str) else request.questions
-        found = await batcher.answers(questions, request.settings(request.n_best, request.attention))
-        return AnswerResponse(answers=[answered(*one) for one in zip(questions, found)])
+        results = await batcher.answers(questions, request.settings(request.n_best, request.attention))
+        return AnswerResponse(answers=[answered(*one) for one in zip(questions, results)])
 
     @app.post("/v1/stream", response_class=Response, responses=streamed | ERRORS, tags=["answers"])
     async def stream(request: StreamRequest):
-        """One answer as server-sent events while it is made: {"text": …} for each piece, then {"answer": …}."""
+        """Streams one answer as server-sent events: {"text": …} for each piece, then {"answer": …}."""
         pieces = batcher.stream(request.question, request.settings())
-        first = await anext(pieces, None)  # What cannot be is said before anything is sent.
+        first = await anext(pieces, None)  # Reports errors of the request before the response starts.
         return StreamingResponse(events(first, pieces), headers=PASSED_ON, media_type="text/event-stream")
 
 
-def answered(question, found):
-    """A question with what `Batcher.answers` found."""
-    answers, attention = found
+def answered(question, result):
+    """Returns the `QuestionResult` of a question, given its result from `Batcher.answers`."""
+    answers, attention = result
     answers = [Answer.model_validate(answer_fields(answer)) for answer in answers]
     rest = {} if attention is None else {"attention": attention}
     return QuestionResult(question=question, answers=answers, **rest)
 
 
 def answer_fields(answer):
-    """What is told of a `chat.answering.Answer`, a dictionary."""
+    """Returns the fields of a `chat.answering.Answer` in responses, as a dictionary."""
     return {**answer.to_dict(), "score": answer.score}
 
 
 async def events(first, others):
-    """The events of an answer: its pieces, and then the whole or what went wrong."""
+    """Yields the events of an answer: its pieces, then the whole answer or an error."""
     text, about = "", {}
     try:
         async for piece in joined(first, others):
@@ -115,16 +115,16 @@ async def joined(first, others):
 
 
 def event(kind="message", **data):
-    """A server-sent event."""
+    """Returns a server-sent event."""
     return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def add_state(app, batcher):
-    """Adds the routes that tell how the server is."""
+    """Adds the routes for health and metrics."""
 
     @app.get("/health", responses={503: {"model": Health}}, tags=["state"])
     async def health(response: Response) -> Health:
-        """Whether questions are answered, which they are after the warm-up."""
+        """Reports whether the server is ready, which it is after the warm-up."""
         response.status_code = 200 if batcher.ready else 503
         return Health(status="ready" if batcher.ready else "warming up")
 
@@ -132,12 +132,12 @@ def add_state(app, batcher):
 
     @app.get("/metrics", response_class=Response, responses=text | {401: {"model": ErrorResponse}}, tags=["state"])
     async def metrics():
-        """Figures for Prometheus."""
+        """Returns metrics for Prometheus."""
         return Response(batcher.metrics.text(), media_type=CONTENT_TYPE)
 
 
 def add_docs(app):
-    """Adds the page /docs, all of whose parts come from here: fastapi-offline brings the files of Swagger UI."""
+    """Adds the page /docs. fastapi-offline provides the files of Swagger UI, so that nothing is loaded elsewhere."""
     files = "/docs/files"
     app.mount(files, StaticFiles(packages=[("fastapi_offline", "static")]))
 

@@ -1,4 +1,4 @@
-"""The key that clients must show, where a server has one."""
+"""Authentication of clients by an API key."""
 
 import hashlib
 import hmac
@@ -12,15 +12,15 @@ VARIABLE = "KERAS_TRANSFORMER_API_KEY"
 
 
 def read_key(path=None):
-    """The key of a file, or else of the environment; None if there is neither.
+    """Reads the API key from a file, or else from the environment; returns None if there is neither.
 
-    It is no option of the command line, whose words every user of the machine can read.
+    The key is not a command-line option, because every user of the machine can read command lines.
 
     Args:
-        path: The file, whose only line is the key.
+        path: The file, with the key as its only line.
 
     Raises:
-        InputError: If the file cannot be read, or the key is no single line of visible ASCII characters.
+        InputError: If the file cannot be read, or the key is not a single line of visible ASCII characters.
     """
     if path is None and VARIABLE not in os.environ:
         return None
@@ -37,17 +37,17 @@ def read_key(path=None):
 
 
 class KeyCheck:
-    """Compares what clients show with the key, in a time that tells nothing about it.
+    """Checks the API key of requests, in constant time.
 
     Args:
-        key: The key.
+        key: The API key.
     """
 
     def __init__(self, key):
         self.digest = digest(f"Bearer {key}".encode())
 
     def check(self, authorization):
-        """Raises `RequestRejected` unless the key is shown.
+        """Raises `RequestRejected` unless the request carries the key.
 
         Args:
             authorization: The bytes of the header `Authorization`; None if there is none.
@@ -57,6 +57,6 @@ class KeyCheck:
             raise RequestRejected(401, message, **{"WWW-Authenticate": "Bearer"})
 
 
-def digest(shown):
-    """A digest of fixed length, whatever was shown."""
-    return hashlib.sha256(shown).digest()
+def digest(data):
+    """Returns a digest of fixed length."""
+    return hashlib.sha256(data).digest()

@@ -1,7 +1,7 @@
-"""Questions that wait, and the one thread that answers them, those with equal settings side by side.
+"""Dynamic batching: queues questions and answers those with equal settings as a batch, in one thread.
 
-All but the model runs in the event loop, so that nothing here needs a lock. The model has one thread for itself:
-programs that XLA compiles for a CPU may not run twice at a time.
+Everything except the model runs in the event loop, so that no locks are needed. The model runs in a single thread,
+because programs that XLA compiles for a CPU must not run concurrently.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import time
 
 from keras_transformer.serving.limits import RequestRejected, busy
 
-WINDOW = 0.005  # Seconds that a question waits for company while nothing else is to be done.
+WINDOW = 0.005  # Seconds that an idle server waits for more questions to fill a batch.
 
 
 @dataclasses.dataclass
@@ -20,10 +20,10 @@ class Group:
     """Questions with equal settings, each with the future of its answers.
 
     Attributes:
-        settings: Their `Settings`.
+        settings: The `Settings` of the questions.
         rows: Pairs of a question and a future.
-        since: When the first came.
-        full: Set when no more fit in.
+        since: Time of the first question.
+        full: Event that is set when the group is full.
     """
 
     settings: object
@@ -34,12 +34,12 @@ class Group:
 
 @dataclasses.dataclass
 class Stream:
-    """An answer that is made piece by piece, with others' work in between.
+    """An answer that is generated piece by piece, interleaved with other jobs.
 
     Attributes:
-        generator: Makes its pieces.
-        pieces: Those made, then None; or what went wrong.
-        left: Whether nobody waits for it any more.
+        generator: Generator of the pieces.
+        pieces: Queue of the pieces, ended by None or an exception.
+        left: Whether the client has disconnected.
     """
 
     generator: object
@@ -51,9 +51,9 @@ class Batcher:
     """Answers questions for the routes.
 
     Args:
-        served: The `Served`.
+        served: The `Served` engine.
         limits: The `Limits`.
-        metrics: The `Metrics`, told of batches and of what waits.
+        metrics: The `Metrics`, updated with batch sizes and the length of the queue.
     """
 
     def __init__(self, served, limits, metrics):
@@ -65,18 +65,18 @@ class Batcher:
         self.thread = concurrent.futures.ThreadPoolExecutor(1)
 
     async def warm_up(self):
-        """Prepares the model; until then it takes no questions."""
+        """Warms up the model; questions are rejected until then."""
         await self.call(self.served.warm_up, self.stop, self.limits.batch)
         self.ready = True
 
     async def work(self):
-        """Does one job after the other until it is cancelled."""
+        """Processes jobs one after the other until it is cancelled."""
         while True:
             job = await self.jobs.get()
             await (self.advance(job) if isinstance(job, Stream) else self.answer_group(job))
 
     def close(self):
-        """Ends the thread when what it does at the moment is done."""
+        """Stops the thread after its current call."""
         self.stop.set()
         self.thread.shutdown()
 
@@ -85,25 +85,25 @@ class Batcher:
         return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
 
     def admit(self, settings, number):
-        """The settings as they will be asked.
+        """Admits a number of questions and returns their completed settings.
 
         Raises:
-            RequestRejected: If so many questions cannot be taken.
-            InputError: If the settings cannot be.
+            RequestRejected: If the model is warming up or the queue is full.
+            InputError: If the settings are invalid.
         """
         if not self.ready:
             raise busy("the model is warming up")
         settings = self.served.accept(settings, self.limits.settings)
         if self.waiting and self.waiting + number > self.limits.queue:
-            raise busy(f"{self.waiting} questions are waiting, {self.limits.queue} may")
+            raise busy(f"the queue is full: {self.waiting} questions are waiting, the limit is {self.limits.queue}")
         return settings
 
     async def answers(self, questions, settings):
-        """For each question its answers and their attention, as `Served.n_best` gives them.
+        """Returns the answers and the attention of each question, as `Served.n_best` returns them.
 
         Raises:
-            InputError: If the settings cannot be.
-            RequestRejected: If there is no room, or it takes too long.
+            InputError: If the settings are invalid.
+            RequestRejected: If the queue is full, or the time limit is exceeded.
         """
         settings = self.admit(settings, len(questions))
         futures = [self.join(question, settings) for question in questions]
@@ -113,7 +113,7 @@ class Batcher:
             raise self.too_late() from None
 
     def join(self, question, settings):
-        """Puts a question into the open group of its settings; returns the future of its answers."""
+        """Adds a question to the open group of its settings; returns the future of its answers."""
         group = self.open.get(settings.group)
         if not group:
             group = self.open[settings.group] = Group(settings)
@@ -127,21 +127,23 @@ class Batcher:
         return future
 
     async def answer_group(self, group):
-        """Answers a group, after the time that others have to join it."""
+        """Answers a group, after waiting for more questions if the server is idle."""
         if self.jobs.empty() and not group.full.is_set():
             await until(group.full, group.since + WINDOW)
         if self.open.get(group.settings.group) is group:
             del self.open[group.settings.group]
         self.waiting -= len(group.rows)
-        rows = [(question, future) for question, future in group.rows if not future.done()]  # Who left is forgotten.
+        rows = [
+            (question, future) for question, future in group.rows if not future.done()
+        ]  # Skip clients that have left.
         if not rows:
             return
         try:
-            found = await self.call(self.served.n_best, [question for question, _ in rows], group.settings)
+            results = await self.call(self.served.n_best, [question for question, _ in rows], group.settings)
         except Exception as error:
-            found = [error] * len(rows)
+            results = [error] * len(rows)
         self.metrics.batch(len(rows))
-        for (_, future), answers in zip(rows, found):
+        for (_, future), answers in zip(rows, results):
             if future.done():
                 continue
             if isinstance(answers, Exception):
@@ -150,11 +152,13 @@ class Batcher:
                 future.set_result(answers)
 
     async def stream(self, question, settings):
-        """The answer to a question in pieces, as they are made, and perhaps the `Answer`; whoever leaves it ends it.
+        """Yields the pieces of an answer as they are generated, and at the end the `Answer` if the engine returns one.
+
+        Closing the generator cancels the stream.
 
         Raises:
-            InputError: If the settings cannot be.
-            RequestRejected: If there is no room, or it takes too long.
+            InputError: If the settings are invalid.
+            RequestRejected: If the queue is full, or the time limit is exceeded.
         """
         settings = self.admit(settings, 1)
         stream = Stream(self.served.stream(question, settings))
@@ -173,7 +177,7 @@ class Batcher:
             self.waiting -= 1
 
     async def advance(self, stream):
-        """Makes the next piece of a stream, which then goes behind all that waits."""
+        """Generates the next piece of a stream, then puts the stream at the end of the queue."""
         if stream.left:
             await self.call(stream.generator.close)
             return
@@ -186,12 +190,12 @@ class Batcher:
             self.jobs.put_nowait(stream)
 
     def too_late(self):
-        """What is said when time is up."""
+        """Returns the error for an exceeded time limit."""
         return RequestRejected(504, f"no answer within {self.limits.timeout:g} s")
 
 
 async def until(event, time_is_up):
-    """Waits for an event, or until a time."""
+    """Waits for an event, at most until a given time."""
     try:
         await asyncio.wait_for(event.wait(), max(0.0, time_is_up - time.monotonic()))
     except asyncio.TimeoutError:

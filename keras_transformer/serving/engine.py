@@ -1,4 +1,4 @@
-"""What a server answers with: a chatbot, or anything with an export's `n_best` and `stream`."""
+"""The inference engine of the server: a chatbot, or an export with `n_best` and `stream`."""
 
 import dataclasses
 
@@ -15,14 +15,14 @@ from keras_transformer.serving.limits import RequestRejected
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How a question is to be answered. Equal settings share their compiled programs.
+    """The settings for answering a question. Equal settings share their compiled programs.
 
     Attributes:
-        strategy: A strategy of decoding; None if nothing is said of it.
-        num_return: Answers to a question.
+        strategy: The decoding strategy; None for the default.
+        num_return: Number of answers to a question.
         rules: Further settings of `generate`, sorted pairs of name and value.
-        attention: Whether the attention weights are wanted.
-        answer_by: "generate", "retrieve" or "hybrid"; None if nothing is said of it.
+        attention: Whether to return attention weights.
+        answer_by: "generate", "retrieve" or "hybrid"; None for the default.
     """
 
     strategy: object = None
@@ -33,22 +33,22 @@ class Settings:
 
     @property
     def group(self):
-        """What is equal where questions can be answered side by side; seeds are no part of the settings' equality."""
+        """The key for batching questions. It includes the seed, which equality of settings ignores."""
         return self, getattr(self.strategy, "seed", None)
 
     def answered_by(self, way):
-        """The same with another way of answering."""
+        """Returns the same settings with another way of answering."""
         return dataclasses.replace(self, answer_by=way)
 
 
 class Served:
-    """A chatbot as the server asks it. All but `accept` is called by one thread only.
+    """A chatbot as used by the server. All methods except `accept` are called by a single thread.
 
     Args:
         bot: An object with `n_best(questions, num_return, strategy, **settings)` and
             `stream(question, strategy, **settings)`, a generator, like `Chatbot`.
-        max_length: Tokens of an answer at most.
-        way: How it answers: one of `WAYS`.
+        max_length: Maximum number of tokens of an answer.
+        way: Its way of answering, one of `WAYS`.
     """
 
     def __init__(self, bot, max_length, way=GENERATE):
@@ -56,15 +56,15 @@ class Served:
         self.accepted = {self.completed(Settings())}
 
     def accept(self, settings, limit):
-        """The settings as they will be asked.
+        """Validates the settings of a request and returns them completed.
 
         Args:
-            settings: The `Settings` that a client wants.
-            limit: How many different ones there may be.
+            settings: The `Settings` of the request.
+            limit: Maximum number of different settings.
 
         Raises:
-            InputError: If they cannot be, or not together.
-            RequestRejected: If there are too many.
+            InputError: If the settings are invalid or conflict.
+            RequestRejected: If the server has accepted too many different settings.
         """
         rules = dict(settings.rules)
         if rules.get("max_length", self.max_length) >= self.max_length:
@@ -74,16 +74,16 @@ class Served:
         settings = self.completed(dataclasses.replace(settings, rules=tuple(sorted(rules.items()))))
         if settings not in self.accepted and len(self.accepted) >= limit:
             raise RequestRejected(
-                409, f"this server answers by {limit} different settings at most, and has met as many"
+                409, f"this server accepts at most {limit} different decoding settings: reuse earlier ones"
             )
         self.accepted.add(settings)
         return settings
 
     def completed(self, settings):
-        """The settings with all that was not said filled in, so that those that mean the same are equal.
+        """Returns the settings with all defaults filled in, so that equivalent settings are equal.
 
         Raises:
-            InputError: If it cannot be answered so.
+            InputError: If the model does not support the settings.
         """
         if settings.answer_by not in (None, self.way):
             raise InputError(f"this model answers by {self.way} only, not by {settings.answer_by}")
@@ -91,36 +91,36 @@ class Served:
         return dataclasses.replace(settings, strategy=strategy, answer_by=self.way)
 
     def n_best(self, questions, settings):
-        """For each question a pair: its `Answer`s, and their attention, None unless wanted."""
+        """Returns for each question a pair of its `Answer`s and their attention, which is None unless requested."""
         if settings.attention:
             return [self.attended(question, settings) for question in questions]
         return [(answers, None) for answers in self.answers(questions, settings)]
 
     def answers(self, questions, settings):
-        """For each question its `Answer`s."""
-        found = self.bot.n_best(questions, settings.num_return, settings.strategy, **dict(settings.rules))
-        return [[Answer(text, score) for text, score in answers] for answers in found]
+        """Returns the `Answer`s to each question."""
+        n_best = self.bot.n_best(questions, settings.num_return, settings.strategy, **dict(settings.rules))
+        return [[Answer(text, score) for text, score in answers] for answers in n_best]
 
     def attended(self, question, settings):
-        """The same for one question, with attention."""
-        raise InputError("this model does not tell its attention")
+        """Returns the `Answer`s to one question and their attention."""
+        raise InputError("this model does not support attention: leave it out")
 
     def stream(self, question, settings):
-        """The answer to a question in pieces, and at the end the `Answer`, if the bot returns one: a generator."""
+        """Yields the answer to a question in pieces, and at the end the `Answer` if the bot returns one."""
         answer = yield from self.bot.stream(question, settings.strategy, **self.how(settings))
         if answer is not None:
             yield answer
 
     def how(self, settings):
-        """What a stream is told besides the question and the strategy, a dictionary."""
+        """Returns the keyword arguments of a stream besides the question and the strategy."""
         return dict(settings.rules)
 
     def warm_up(self, stop, batch):
-        """Prepares what will be asked most: greedy answers to up to `batch` questions; ends early if `stop` is set."""
+        """Warms up the default settings for batches of up to `batch` questions; stops early if `stop` is set."""
 
 
 class ServedRun(Served):
-    """The same for the chatbot of a run folder.
+    """The engine for the chatbot of a run folder.
 
     Args:
         bot: A `Chatbot`.
@@ -130,7 +130,7 @@ class ServedRun(Served):
         super().__init__(bot, bot.max_length - 1)
 
     def completed(self, settings):
-        """As `Served` says; several answers and attention are those of generated answers."""
+        """See `Served`. Requests for several answers or for attention are answered by generation."""
         if settings.strategy is not None or settings.num_return > 1 or settings.attention:
             given = {"strategy": settings.strategy or Greedy()}
         else:
@@ -139,27 +139,27 @@ class ServedRun(Served):
         return super().completed(dataclasses.replace(settings, answer_by=GENERATE)).answered_by(way)
 
     def answers(self, questions, settings):
-        """As `Served` says."""
+        """See `Served`."""
         if settings.num_return > 1:
             return self.bot.candidates(questions, settings.num_return, settings.strategy, **dict(settings.rules))
         return [[answer] for answer in self.bot.answers(questions, settings.strategy, **self.how(settings))]
 
     def how(self, settings):
-        """As `Served` says."""
+        """See `Served`."""
         return {"answer_by": settings.answer_by, **dict(settings.rules)}
 
     def attended(self, question, settings):
-        """As `Served` says; the attention is a dictionary, as `messages.Attention` describes it."""
+        """See `Served`. The attention is a dictionary with the fields of `schemas.Attention`."""
         if not question.strip():
             return [Answer("", 0.0)] * settings.num_return, None
-        found = trace_attention(self.bot, question, settings.strategy, settings.num_return, **dict(settings.rules))
-        weights = np.round(found.cross.astype("float64"), 4).tolist()
+        trace = trace_attention(self.bot, question, settings.strategy, settings.num_return, **dict(settings.rules))
+        weights = np.round(trace.cross.astype("float64"), 4).tolist()
         [near] = self.bot.matches([question])
-        answers = [Answer(*one, tuple(near)) for one in found.answers]
-        return answers, {"question": found.question, "answer": found.answer, "weights": weights}
+        answers = [Answer(*one, tuple(near)) for one in trace.answers]
+        return answers, {"question": trace.question, "answer": trace.answer, "weights": weights}
 
     def warm_up(self, stop, batch):
-        """Compiles the programs of every class of widths, for streams and for every class of rows."""
+        """Compiles the programs for every length bucket: for streams, and for every batch size."""
         self.bot.warm_up(stop)
         for width in sorted({bucket_length(length) for length in range(1, self.bot.max_length + 1)}):
             for rows in (1 << power for power in range((batch - 1).bit_length() + 1)):
@@ -170,7 +170,7 @@ class ServedRun(Served):
 
 
 class ServedExport(Served):
-    """The same for an exported folder, which answers in one way.
+    """The engine for an export, which answers with fixed settings.
 
     Args:
         bot: An `Exported`.
@@ -180,14 +180,14 @@ class ServedExport(Served):
         super().__init__(bot, bot.max_length, bot.way)
 
     def accept(self, settings, limit):
-        """As `Served` says; only what says nothing is accepted."""
+        """See `Served`. Only the default settings are accepted."""
         settings = super().accept(settings, limit)
         if settings != self.completed(Settings()):
-            raise InputError("this model answers in the way that it was exported for: leave all settings out")
+            raise InputError("the settings of this model were fixed at export: leave all settings out")
         return settings
 
     def warm_up(self, stop, batch):
-        """Asks as many questions at a time as there will be, so that what is compiled at a first question is."""
+        """Answers batches of every size, so that everything compiled on first use is compiled now."""
         for rows in (1 << power for power in range((batch - 1).bit_length() + 1)):
             if stop.is_set():
                 return

@@ -1,4 +1,4 @@
-"""What clients are told when something goes wrong: one line of JSON, without paths or tracebacks."""
+"""Error responses: one line of JSON, without file paths or tracebacks."""
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -8,29 +8,29 @@ from keras_transformer.errors import InputError
 from keras_transformer.serving.limits import RequestRejected
 
 TF_SERVING = "/v1/models/"
-MESSAGES = {404: "there is no such path; /docs tells which there are", 405: "this path does not take that method"}
+MESSAGES = {404: "path not found: see /docs for the paths", 405: "method not allowed for this path: see /docs"}
 
 
 def error_response(path, status, message, headers=None):
-    """An error as JSON, below /v1/models in the form of TensorFlow Serving."""
+    """Returns an error as JSON; paths below /v1/models use the format of TensorFlow Serving."""
     content = {"error": message if path.startswith(TF_SERVING) else {"message": message}}
     return JSONResponse(content, status, headers)
 
 
 def refusal(path, error):
-    """A `RequestRejected` as a response."""
+    """Returns the response for a `RequestRejected`."""
     return error_response(path, error.status, error.message, error.headers)
 
 
-def in_words(found):
-    """An error that pydantic found, in a line: where, and what."""
-    place = ".".join(str(part) for part in found["loc"][1:] if not str(part).startswith("<"))  # Tags are none.
-    message = found["msg"].removeprefix("Value error, ")
+def in_words(error):
+    """Returns a pydantic error as one line: field and message."""
+    place = ".".join(str(key) for key in error["loc"][1:] if not str(key).startswith("<"))  # Skip union tags.
+    message = error["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 
 
 def add_error_handlers(app):
-    """Makes all errors of an application such responses."""
+    """Adds handlers that turn all exceptions of an application into error responses."""
 
     @app.exception_handler(RequestRejected)
     async def refused(request, error):
@@ -54,4 +54,4 @@ def add_error_handlers(app):
 
     @app.exception_handler(Exception)
     async def unexpected(request, error):
-        return error_response(request.url.path, 500, "the server failed at this; its log tells why")
+        return error_response(request.url.path, 500, "internal server error: see the server's log")

@@ -1,27 +1,27 @@
-"""How much a server takes upon itself, and what it says when that is enough."""
+"""Limits of a server, rate limiting, and rejected requests."""
 
 import dataclasses
 import math
 
 from keras_transformer.errors import InputError
 
-MAX_BODY = 1 << 20  # Bytes of a request.
-CLIENTS = 10_000  # Whose rates are remembered; of more, those that asked last.
+MAX_BODY = 1 << 20  # Maximum size of a request body in bytes.
+CLIENTS = 10_000  # Maximum number of clients in the rate limiter; the least recent are dropped.
 
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What the operator of a server can set.
+    """The configurable limits of a server.
 
     Args:
-        batch: Questions that are answered side by side.
-        queue: Questions that may wait.
-        settings: Different settings that are answered. Each compiles programs of its own, which XLA never gives back.
-        rate: Requests a second of one client; 0 for no limit.
-        timeout: Seconds until an answer must be there.
+        batch: Maximum batch size in questions.
+        queue: Maximum number of waiting questions.
+        settings: Maximum number of different settings. Each compiles its own programs, which XLA never frees.
+        rate: Rate limit in requests per second and client; 0 for no limit.
+        timeout: Timeout of an answer in seconds.
 
     Raises:
-        InputError: If one of them cannot be.
+        InputError: If a limit is invalid.
     """
 
     batch: int = 16
@@ -41,11 +41,11 @@ class Limits:
 
 
 class RequestRejected(Exception):
-    """A request that gets an error instead of an answer.
+    """Raised to reject a request with an error response.
 
     Args:
-        status: The HTTP status.
-        message: What is wrong and what to do, in one line, for the client.
+        status: The HTTP status code.
+        message: One line for the client: what is wrong and what to do.
         headers: Further headers of the response.
     """
 
@@ -55,27 +55,27 @@ class RequestRejected(Exception):
 
 
 def busy(message):
-    """The `RequestRejected` of a server that will soon have time again."""
+    """Returns the `RequestRejected` of a temporarily unavailable server, with `Retry-After`."""
     return RequestRejected(503, message, **{"Retry-After": "1"})
 
 
 class Rate:
-    """Lets each client ask so many times a second, and at first so many at once.
+    """A token bucket rate limiter per client. The bucket holds the requests of one second, at least one.
 
     Args:
-        per_second: Requests a second, above 0.
+        per_second: Requests per second and client, above 0.
     """
 
     def __init__(self, per_second):
         self.per_second, self.at_once = per_second, max(1.0, per_second)
-        self.clients = {}  # What each may still ask at once, and when that was so; in the order of their last requests.
+        self.clients = {}  # Remaining tokens and time of the last request, least recent first.
 
     def check(self, client, now):
-        """Notes a request; raises `RequestRejected` with the seconds to wait if the client asks too often.
+        """Counts a request; raises `RequestRejected` with the time to wait if the client exceeds the rate limit.
 
         Args:
-            client: Its address.
-            now: The time in seconds.
+            client: The client's address.
+            now: The current time in seconds.
         """
         left, then = self.clients.pop(client, (self.at_once, now))
         left = min(self.at_once, left + (now - then) * self.per_second)
@@ -85,5 +85,5 @@ class Rate:
             del self.clients[next(iter(self.clients))]
         if not allowed:
             wait = math.ceil((1 - left) / self.per_second)
-            message = f"more than {self.per_second:g} requests a second: wait {wait} s"
+            message = f"rate limit of {self.per_second:g} requests per second exceeded: wait {wait} s"
             raise RequestRejected(429, message, **{"Retry-After": str(wait)})

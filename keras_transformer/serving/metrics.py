@@ -1,4 +1,4 @@
-"""What Prometheus can read of a server."""
+"""Prometheus metrics of the server."""
 
 import time
 
@@ -10,32 +10,35 @@ ROWS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Metrics:
-    """The figures of one server."""
+    """The metrics of one server."""
 
     def __init__(self):
         self.registry = CollectorRegistry()
         name, about = "keras_transformer_requests", "Requests by route and HTTP status."
         self.requests = Counter(name, about, ["route", "status"], registry=self.registry)
-        name, about = "keras_transformer_request_seconds", "Seconds from a request's head to the end of its response."
+        name, about = (
+            "keras_transformer_request_seconds",
+            "Seconds from the head of a request to the end of its response.",
+        )
         self.seconds = Histogram(name, about, ["route"], buckets=SECONDS, registry=self.registry)
-        name, about = "keras_transformer_batch_questions", "Questions that were answered side by side."
+        name, about = "keras_transformer_batch_questions", "Questions per batch."
         self.batches = Histogram(name, about, buckets=ROWS, registry=self.registry)
-        name, about = "keras_transformer_queue_questions", "Questions and streams that wait."
+        name, about = "keras_transformer_queue_questions", "Questions and streams waiting."
         self.queue = Gauge(name, about, registry=self.registry)
         self.batch = self.batches.observe
 
     def text(self):
-        """All of them in Prometheus' format, bytes of `CONTENT_TYPE`."""
+        """Returns all metrics in the Prometheus text format, bytes of `CONTENT_TYPE`."""
         return generate_latest(self.registry)
 
 
 class Measured:
-    """An ASGI application whose requests are counted.
+    """ASGI middleware that counts and times requests.
 
     Args:
-        app: The application.
+        app: The wrapped application.
         metrics: The `Metrics`.
-        routes: Paths that are counted by name; all others are "other", so that clients cannot make up names.
+        routes: Paths with their own label; all others are counted as "other", so that clients cannot create labels.
     """
 
     def __init__(self, app, metrics, routes):
@@ -45,17 +48,17 @@ class Measured:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        status, begun = "none", time.perf_counter()
+        status, start = "none", time.perf_counter()
 
-        async def noted(message):
+        async def send_and_record(message):
             nonlocal status
             if message["type"] == "http.response.start":
                 status = str(message["status"])
             await send(message)
 
         try:
-            await self.app(scope, receive, noted)
+            await self.app(scope, receive, send_and_record)
         finally:
             route = scope["path"] if scope["path"] in self.routes else "other"
             self.metrics.requests.labels(route, status).inc()
-            self.metrics.seconds.labels(route).observe(time.perf_counter() - begun)
+            self.metrics.seconds.labels(route).observe(time.perf_counter() - start)

@@ -1,4 +1,4 @@
-"""What a request must pass before anything is done for it: rate, key, size."""
+"""Middleware that checks requests: rate limit, API key, body size."""
 
 import time
 
@@ -6,17 +6,17 @@ from keras_transformer.serving.auth import KeyCheck
 from keras_transformer.serving.errors import refusal
 from keras_transformer.serving.limits import MAX_BODY, Rate, RequestRejected
 
-OPEN = ("/health", "/docs", "/openapi.json")  # Without the key: they tell nothing of the model.
+OPEN = ("/health", "/docs", "/openapi.json")  # Require no key, because they reveal nothing about the model.
 
 
 class Gate:
-    """An ASGI application that lets requests pass or refuses them.
+    """ASGI middleware that passes requests on or rejects them.
 
     Args:
-        app: The application behind it. What it gets as a body is JSON, whatever the client calls it: `curl --data`,
-            with which TensorFlow Serving is asked, calls it a form.
-        rate: Requests a second of one client; 0 for no limit.
-        key: The key to be shown; None for none.
+        app: The wrapped application. Bodies are passed to it as JSON, whatever their content type: `curl --data`, which
+            is common with TensorFlow Serving, declares a form.
+        rate: Rate limit in requests per second and client; 0 for no limit.
+        key: The API key that clients must send; None for no key.
     """
 
     def __init__(self, app, rate, key):
@@ -42,7 +42,7 @@ class Gate:
         await self.app(scope, replay(body, receive), send)
 
     def check(self, scope, headers):
-        """Raises `RequestRejected` if the client asks too often, or without the key."""
+        """Raises `RequestRejected` if the client exceeds the rate limit or does not send the key."""
         path = scope["path"]
         if path == "/health":
             return
@@ -53,11 +53,17 @@ class Gate:
 
 
 async def read_body(receive, announced):
-    """The body of a request, None if the client left; raises `RequestRejected` if it is too large.
+    """Reads the body of a request.
 
     Args:
-        receive: Of ASGI.
-        announced: Its length as the client says.
+        receive: The ASGI `receive` function.
+        announced: The content length that the client declares.
+
+    Returns:
+        The body as bytes; None if the client has disconnected.
+
+    Raises:
+        RequestRejected: If the body is too large.
     """
     body, more = bytearray(), True
     while max(announced, len(body)) <= MAX_BODY:
@@ -68,11 +74,11 @@ async def read_body(receive, announced):
             return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    raise RequestRejected(413, f"the request is too large: {MAX_BODY} bytes at most", Connection="close")
+    raise RequestRejected(413, f"the request is too large: at most {MAX_BODY} bytes are allowed", Connection="close")
 
 
 def replay(body, receive):
-    """A `receive` that gives a body that was read already, and then goes on with the true one."""
+    """Returns a `receive` function that first returns the given body, then calls the original `receive`."""
     messages = [{"type": "http.request", "body": body}]
 
     async def read():

@@ -1,4 +1,4 @@
-"""What clients send and get: it is checked by these models, and described by them in /docs."""
+"""The schemas of requests and responses, for validation and for /docs."""
 
 from typing import Annotated, Literal
 
@@ -12,24 +12,24 @@ from keras_transformer.serving.engine import Settings
 MAX_CHARACTERS = 10_000
 MAX_QUESTIONS = 100
 MAX_ANSWERS = 16
-BEAMS = 4  # Of a search that does not say how many, or more where more answers are wanted.
+BEAMS = 4  # Default number of beams; more if more answers are requested.
 LARGEST = 2**31 - 1
 RULES = {"max_length", "min_length", "repetition_penalty", "no_repeat_ngram"}
 
 
 class Message(BaseModel):
-    """Unknown fields are refused, and nothing is taken for what it is not, such as "2" for 2."""
+    """Base class of all schemas. Rejects unknown fields, and converts no types, such as "2" to 2."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 Question = Annotated[
-    str, Field(max_length=MAX_CHARACTERS, description="A question; of a run that reads several turns, a turn a line.")
+    str, Field(max_length=MAX_CHARACTERS, description="A question; for a multi-turn run, one turn per line.")
 ]
 
 FROM_FLOAT = BeforeValidator(lambda x: int(x) if isinstance(x, float) and x.is_integer() else x)
 Whole = Annotated[int, FROM_FLOAT]
-"""A whole number, as JSON has it: 2.0 is one."""
+"""An integer in JSON, where 2.0 is an integer, too."""
 
 Questions = Annotated[
     Annotated[Question, Tag("<text>")]
@@ -42,7 +42,7 @@ Questions = Annotated[
 
 
 class GreedyStrategy(Message):
-    """The likeliest token at every step."""
+    """Greedy decoding: the most likely token at each step."""
 
     kind: Literal["greedy"]
 
@@ -51,25 +51,27 @@ class GreedyStrategy(Message):
 
 
 class BeamStrategy(Message):
-    """The likeliest answers, found by keeping several unfinished ones."""
+    """Beam search: the most likely answers among several hypotheses."""
 
     kind: Literal["beam"]
-    num_beams: Whole = Field(BEAMS, ge=1, le=MAX_ANSWERS, description="Unfinished answers that are kept.")
-    length_penalty: float = Field(0.6, ge=0, le=10, description="0 prefers short answers; more, longer ones.")
+    num_beams: Whole = Field(BEAMS, ge=1, le=MAX_ANSWERS, description="Number of beams.")
+    length_penalty: float = Field(
+        0.6, ge=0, le=10, description="Exponent of the length penalty; higher prefers longer answers."
+    )
 
     def strategy(self):
         return Beam(self.num_beams, self.length_penalty)
 
 
 class SampleStrategy(Message):
-    """Each token is drawn by its probability."""
+    """Sampling: tokens are drawn from the predicted distribution."""
 
     kind: Literal["sample"]
-    temperature: float = Field(1.0, ge=0.01, le=100, description="Below 1 is more cautious.")
-    top_k: Whole = Field(0, ge=0, le=LARGEST, description="Draw from so many likeliest tokens only; 0 for all.")
-    top_p: float = Field(1.0, gt=0, le=1, description="Draw from the likeliest that together reach this only.")
+    temperature: float = Field(1.0, ge=0.01, le=100, description="Sampling temperature; lower is less random.")
+    top_k: Whole = Field(0, ge=0, le=LARGEST, description="Sample only from this many most likely tokens; 0 for all.")
+    top_p: float = Field(1.0, gt=0, le=1, description="Sample only from the top tokens with this total probability.")
     seed: Annotated[int, Field(ge=0, le=LARGEST), FROM_FLOAT] | None = Field(
-        None, description="The same seed draws the same answers."
+        None, description="Random seed for reproducible samples."
     )
 
     def strategy(self):
@@ -77,25 +79,27 @@ class SampleStrategy(Message):
 
 
 class GenerationParams(Message):
-    """How answers are chosen, which every request can say."""
+    """The generation parameters of a request."""
 
     strategy: Annotated[GreedyStrategy | BeamStrategy | SampleStrategy, Field(discriminator="kind")] | None = Field(
-        None, description="Of generated answers. Greedy by default; where several are wanted, a beam search."
+        None, description="Decoding strategy of generated answers. Default: greedy; beam search for several answers."
     )
     answer_by: Literal[WAYS] | None = Field(
         None,
-        description="Generate an answer, retrieve that of the nearest known question, or both (hybrid). By default as "
-        "the run does; with a strategy, other settings of decoding, several answers or attention: generate.",
+        description="Generate an answer, retrieve that of the nearest known question, or both (hybrid). Default: that "
+        "of the run; generate if a strategy, another decoding setting, several answers or attention are requested.",
     )
     max_length: Annotated[int, Field(ge=1, le=LARGEST), FROM_FLOAT] | None = Field(
-        None, description="Tokens of an answer at most; by default, and at most, those of the run."
+        None, description="Maximum number of tokens of an answer; the limit of the run is the default and the maximum."
     )
-    min_length: Whole = Field(0, ge=0, le=LARGEST, description="Tokens before an answer may end.")
-    repetition_penalty: float = Field(1.0, ge=1, le=100, description="Above 1, what was said becomes less likely.")
-    no_repeat_ngram: Whole = Field(0, ge=0, le=100, description="No run of so many tokens comes twice; 0 for no rule.")
+    min_length: Whole = Field(0, ge=0, le=LARGEST, description="Minimum number of tokens of an answer.")
+    repetition_penalty: float = Field(1.0, ge=1, le=100, description="Penalty for repeated tokens; 1 for none.")
+    no_repeat_ngram: Whole = Field(
+        0, ge=0, le=100, description="Forbid repeated n-grams of this many tokens; 0 for none."
+    )
 
     def settings(self, num_return=1, attention=False):
-        """The same as `Settings`."""
+        """Returns the parameters as `Settings`."""
         default = None if num_return == 1 else Beam(max(BEAMS, num_return))
         strategy = self.strategy.strategy() if self.strategy else default
         rules = self.model_dump(include=RULES, exclude_defaults=True)
@@ -103,27 +107,27 @@ class GenerationParams(Message):
 
 
 class AnswerRequest(GenerationParams):
-    """Questions, and how they are to be answered."""
+    """Questions with generation parameters."""
 
-    questions: Questions = Field(description="A question or a list of them.", examples=["안녕하세요"])
-    n_best: Whole = Field(1, ge=1, le=MAX_ANSWERS, description="Answers to each question.")
-    attention: bool = Field(False, description="Whether to tell what the tokens of each first answer attended to.")
+    questions: Questions = Field(description="A question or a list of questions.", examples=["안녕하세요"])
+    n_best: Whole = Field(1, ge=1, le=MAX_ANSWERS, description="Number of answers to each question.")
+    attention: bool = Field(False, description="Whether to return the cross-attention of each first answer.")
 
 
 class StreamRequest(GenerationParams):
-    """A question, and how it is to be answered."""
+    """A question with generation parameters."""
 
     question: Question = Field(examples=["안녕하세요"])
 
 
 class Source(Message):
-    """A known exchange whose question is near to the one asked."""
+    """A known exchange with a similar question."""
 
     question: str
     answer: str
-    file: str | None = Field(description="The file that it was read from; null if it was made in memory.")
+    file: str | None = Field(description="The source file; null for pairs passed in memory.")
     row: int | None
-    similarity: float = Field(description="Of the two questions, from 0 to 1.")
+    similarity: float = Field(description="Similarity of the two questions, from 0 to 1.")
 
 
 class Answer(Message):
@@ -131,19 +135,21 @@ class Answer(Message):
 
     answer: str
     score: float | None = Field(
-        description="Its log-probability in nats, summed over its tokens; null if it was retrieved."
+        description="Log-probability in nats, summed over the tokens; null for a retrieved answer."
     )
     answered_by: Literal[GENERATE, RETRIEVE]
-    sources: list[Source] = Field(description="Those of a retrieved answer; else the nearest. Nearest first.")
+    sources: list[Source] = Field(
+        description="Sources of a retrieved answer, or the nearest exchanges of a generated one, nearest first."
+    )
 
 
 class Attention(Message):
-    """What the tokens of an answer attended to in the question."""
+    """The cross-attention from the tokens of an answer to those of the question."""
 
-    question: list[str] = Field(description="What was read: the pieces of the question, between start and end.")
-    answer: list[str] = Field(description="The pieces of the answer, the end with them where it was reached.")
+    question: list[str] = Field(description="Input tokens: the pieces of the question, between start and end.")
+    answer: list[str] = Field(description="The pieces of the answer, including the end token if it was reached.")
     weights: list[list[list[list[float]]]] = Field(
-        description="By layer, head, piece of the answer and piece of the question."
+        description="Attention weights by layer, head, piece of the answer and piece of the question."
     )
 
 
@@ -153,7 +159,7 @@ class QuestionResult(Message):
     question: str
     answers: list[Answer]
     attention: Attention | None = Field(
-        None, description="Of the first answer; missing if it was not asked for, or the question is blank."
+        None, description="Attention of the first answer; missing if not requested, or if the question is blank."
     )
 
 
@@ -164,18 +170,18 @@ class AnswerResponse(Message):
 
 
 class Fault(Message):
-    """What was wrong."""
+    """The description of an error."""
 
     message: str
 
 
 class ErrorResponse(Message):
-    """What every error looks like, but for those of /v1/models, which are as TensorFlow Serving's."""
+    """An error response. Errors of /v1/models use the format of TensorFlow Serving instead."""
 
     error: Fault
 
 
 class Health(Message):
-    """Whether questions are answered."""
+    """Whether the server is ready."""
 
     status: Literal["ready", "warming up"]

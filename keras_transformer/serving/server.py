@@ -1,4 +1,4 @@
-"""A server from its start to its end: uvicorn with a guard against clients that are slow on purpose."""
+"""Runs the server: uvicorn with a timeout for slow requests."""
 
 import asyncio
 import socket
@@ -11,26 +11,26 @@ from keras_transformer.serving.app import make_app
 from keras_transformer.serving.batcher import Batcher
 from keras_transformer.serving.metrics import Metrics
 
-SECONDS_TO_ASK = 10  # In which a client must have sent the whole of a request.
-SECONDS_IDLE = 5  # That a connection is kept for a next request.
-SECONDS_TO_LEAVE = 10  # After those that an answer may take, until a stop does not wait for clients any more.
+SECONDS_TO_ASK = 10  # Timeout for receiving a complete request.
+SECONDS_IDLE = 5  # Keep-alive timeout of an idle connection.
+SECONDS_TO_LEAVE = 10  # Grace period of a shutdown, in addition to the timeout of an answer.
 CONNECTIONS = 1000
 TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
-    b'{"error":{"message":"the request did not come in time"}}'
+    b'{"error":{"message":"the request was not complete in time"}}'
 )
 
 
 def run_server(served, listener, name, limits, key=None, on_ready=lambda: None):
-    """Serves until SIGTERM or Ctrl-C; then takes no more, and finishes what it has begun.
+    """Serves until SIGTERM or Ctrl-C; then accepts no more requests and finishes those in progress.
 
     Args:
-        served: The `Served`.
-        listener: A socket that listens.
+        served: The `Served` engine.
+        listener: A listening socket.
         name: The model's name in TensorFlow Serving's paths.
         limits: The `Limits`.
-        key: The key that clients must show; None for none.
-        on_ready: Called when questions are answered.
+        key: The API key that clients must send; None for no key.
+        on_ready: Function that is called when the server is ready.
 
     Raises:
         KeyboardInterrupt: After Ctrl-C.
@@ -41,7 +41,7 @@ def run_server(served, listener, name, limits, key=None, on_ready=lambda: None):
 
 
 def make_server(app, limits):
-    """The uvicorn server of an ASGI application."""
+    """Returns the uvicorn server of an ASGI application."""
     return uvicorn.Server(uvicorn.Config(
         app, http=Guarded, ws="none", lifespan="off", loop="asyncio", log_config=None, log_level="warning",
         access_log=False, server_header=False, timeout_keep_alive=SECONDS_IDLE,
@@ -50,7 +50,7 @@ def make_server(app, limits):
 
 
 async def serve(server, batcher, listener, on_ready):
-    """Runs server and batcher, neither without the other."""
+    """Runs the server and the batcher; when one ends, the other is stopped."""
     work = asyncio.create_task(warm_up_and_work(batcher, on_ready))
     work.add_done_callback(lambda _: setattr(server, "should_exit", True))
     try:
@@ -58,24 +58,24 @@ async def serve(server, batcher, listener, on_ready):
     finally:
         work.cancel()
         batcher.close()
-    if work.done():  # By itself, which it does only if it failed.
+    if work.done():  # It ends by itself only on failure: raise its exception.
         await work
 
 
 async def warm_up_and_work(batcher, on_ready):
-    """All that a batcher does."""
+    """Warms up the batcher, reports readiness, then processes jobs."""
     await batcher.warm_up()
     on_ready()
     await batcher.work()
 
 
 class Guarded(H11Protocol):
-    """A connection that is closed when a request is not whole in time; uvicorn alone would wait for ever."""
+    """A connection with a timeout for incomplete requests; uvicorn itself has none."""
 
     def connection_made(self, transport):
         super().connection_made(transport)
-        # Or the body of an answer waits, for 40 ms, until its head is acknowledged. asyncio sees to that by itself only
-        # where the listening socket was made with the protocol's number.
+        # Without TCP_NODELAY, the body of a response is delayed by 40 ms until its head is acknowledged. asyncio sets
+        # it only if the listening socket was created with the protocol number.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.clock = None
         self.watch()
@@ -95,20 +95,20 @@ class Guarded(H11Protocol):
         super().connection_lost(exc)
 
     def watch(self):
-        """Lets the time run while a request is not whole."""
+        """Starts the timeout while a request is incomplete, and stops it otherwise."""
         if self.conn.their_state in (h11.DONE, h11.MUST_CLOSE, h11.CLOSED):
             self.stop_clock()
         elif self.clock is None and not self.transport.is_closing():
             self.clock = self.loop.call_later(SECONDS_TO_ASK, self.time_is_up)
 
     def stop_clock(self):
-        """Stops the time."""
+        """Cancels the timeout."""
         if self.clock:
             self.clock.cancel()
         self.clock = None
 
     def time_is_up(self):
-        """Closes the connection, with a word if none was said yet."""
+        """Closes the connection, with an error response if none was started."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(TOO_SLOW)
         self.transport.close()

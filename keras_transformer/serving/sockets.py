@@ -1,4 +1,4 @@
-"""Where a server listens."""
+"""The listening socket of the server."""
 
 import ipaddress
 import socket
@@ -7,11 +7,11 @@ from keras_transformer.errors import InputError
 
 
 def listen(host, port):
-    """A socket that listens there; raises `InputError` if that cannot be.
+    """Returns a listening socket; raises `InputError` if the address cannot be used.
 
     Args:
         host: A name or an address of this machine.
-        port: The port; 0 for any that is free.
+        port: The port; 0 for any free port.
     """
     if not 0 <= port < 1 << 16:
         raise InputError(f"--port must be from 0 to {(1 << 16) - 1}, not {port}")
@@ -20,15 +20,15 @@ def listen(host, port):
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         reason = f"{error.strerror}; choose another --host or --port"
-        raise InputError(f"cannot listen at {host}, port {port}: {reason}") from error
+        raise InputError(f"cannot listen on {host}, port {port}: {reason}") from error
 
 
 def address_of(listener):
-    """Where a socket listens, as the beginning of addresses: "http://127.0.0.1:8000"."""
+    """Returns the base URL of a listening socket, such as "http://127.0.0.1:8000"."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def is_open(listener):
-    """Whether other machines reach a socket."""
+    """Returns whether other machines can reach a listening socket."""
     return not ipaddress.ip_address(listener.getsockname()[0]).is_loopback

@@ -1,4 +1,4 @@
-"""TensorFlow Serving's REST: the model's state and predictions, by rows or by columns."""
+"""TensorFlow Serving's REST API: model status and predictions, in row or column format."""
 
 import base64
 from typing import Annotated, Literal
@@ -9,34 +9,34 @@ from pydantic import AfterValidator, Discriminator, Field, Tag
 from keras_transformer.serving.engine import Settings
 from keras_transformer.serving.schemas import MAX_CHARACTERS, MAX_QUESTIONS, Message, Question
 
-VERSION = "1"  # Of the model; a run has one.
+VERSION = "1"  # Version of the model; a run has only one.
 
 
 def text_of(coded):
-    """The text in base64."""
+    """Decodes a text in base64; raises `ValueError` if it is invalid or too long."""
     try:
         text = base64.b64decode(coded, validate=True).decode("utf-8")
-    except ValueError as error:  # That of base64, or that of UTF-8.
-        raise ValueError("no UTF-8 text in base64") from error
+    except ValueError as error:  # Raised for invalid base64 and for invalid UTF-8.
+        raise ValueError("not UTF-8 text in base64") from error
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"more than {MAX_CHARACTERS} characters in base64")
     return text
 
 
 def kind_of(value):
-    """The tag of the form that a value has."""
+    """Returns the union tag for a value."""
     if isinstance(value, dict):
         return next((f"<{name}>" for name in ("b64", "questions", "inputs", "instances") if name in value), None)
     return {str: "<text>", list: "<list>"}.get(type(value))
 
 
 def form(what):
-    """Lets `kind_of` tell the forms apart, and names what is needed where it cannot."""
+    """Returns the discriminator of a union, with an error message that names the expected input."""
     return Discriminator(kind_of, custom_error_type="form", custom_error_message=f"Input should be {what}")
 
 
 class Coded(Message):
-    """A string in base64, which TensorFlow Serving has for strings that may be no text."""
+    """A string in base64, TensorFlow Serving's format for binary strings."""
 
     b64: Annotated[str, Field(max_length=6 * MAX_CHARACTERS), AfterValidator(text_of)]
 
@@ -45,7 +45,7 @@ Text = Annotated[Annotated[Question, Tag("<text>")] | Annotated[Coded, Tag("<b64
 
 
 class Row(Message):
-    """A question by the name of the model's input."""
+    """A question under the name of the model's input."""
 
     questions: Text
 
@@ -58,28 +58,28 @@ Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX_QUESTIONS)]
 
 
 class Column(Message):
-    """Questions by the name of the model's input."""
+    """Questions under the name of the model's input."""
 
     questions: Texts
 
 
 class Rows(Message):
-    """Questions by rows."""
+    """Questions in row format."""
 
     signature_name: Literal["serving_default"] = "serving_default"
     instances: list[Instance] = Field(min_length=1, max_length=MAX_QUESTIONS, examples=[["안녕하세요", "hello"]])
 
     def asked(self):
-        """The questions."""
+        """Returns the questions as texts."""
         return [plain(one.questions if isinstance(one, Row) else one) for one in self.instances]
 
-    def answered(self, found):
-        """The response with the `Answer`s."""
-        return {"predictions": [{"answers": one.text, "scores": one.score} for one in found]}
+    def answered(self, answers):
+        """Returns the response for the `Answer`s."""
+        return {"predictions": [{"answers": one.text, "scores": one.score} for one in answers]}
 
 
 class Columns(Message):
-    """Questions by columns."""
+    """Questions in column format."""
 
     signature_name: Literal["serving_default"] = "serving_default"
     inputs: Annotated[
@@ -87,12 +87,12 @@ class Columns(Message):
     ]  # fmt: skip
 
     def asked(self):
-        """The questions."""
+        """Returns the questions as texts."""
         return [plain(text) for text in (self.inputs.questions if isinstance(self.inputs, Column) else self.inputs)]
 
-    def answered(self, found):
-        """The response with the `Answer`s."""
-        return {"outputs": {"answers": [one.text for one in found], "scores": [one.score for one in found]}}
+    def answered(self, answers):
+        """Returns the response for the `Answer`s."""
+        return {"outputs": {"answers": [one.text for one in answers], "scores": [one.score for one in answers]}}
 
 
 PredictRequest = Annotated[
@@ -102,45 +102,45 @@ PredictRequest = Annotated[
 
 
 def plain(text):
-    """A question that may be in base64 as text."""
+    """Returns a question as text, decoded if it was in base64."""
     return text.b64 if isinstance(text, Coded) else text
 
 
 class Prediction(Message):
-    """An answer by the names of the model's outputs."""
+    """An answer under the names of the model's outputs."""
 
     answers: str
-    scores: float | None  # null of an answer that was retrieved.
+    scores: float | None  # null for a retrieved answer.
 
 
 class Predictions(Message):
-    """Answers by rows."""
+    """Answers in row format."""
 
     predictions: list[Prediction]
 
 
 class Found(Message):
-    """All answers by the names of the model's outputs."""
+    """All answers under the names of the model's outputs."""
 
     answers: list[str]
     scores: list[float | None]
 
 
 class Outputs(Message):
-    """Answers by columns."""
+    """Answers in column format."""
 
     outputs: Found
 
 
 class Status(Message):
-    """Whether the state is an error."""
+    """The error status of a model version."""
 
     error_code: Literal["OK"] = "OK"
     error_message: str = ""
 
 
 class VersionStatus(Message):
-    """The state of a version of the model."""
+    """The state of a model version."""
 
     version: str = VERSION
     state: Literal["LOADING", "AVAILABLE"]
@@ -148,19 +148,19 @@ class VersionStatus(Message):
 
 
 class ModelStatus(Message):
-    """The state of all versions."""
+    """The states of all model versions."""
 
     model_version_status: list[VersionStatus]
 
 
 class TFServingError(Message):
-    """What errors look like."""
+    """An error response."""
 
     error: str
 
 
 def add_tf_serving(app, name, batcher):
-    """Adds the routes.
+    """Adds the routes of TensorFlow Serving's REST API.
 
     Args:
         app: The FastAPI application.
@@ -175,11 +175,11 @@ def add_tf_serving(app, name, batcher):
         return ModelStatus(model_version_status=[VersionStatus(state=state)])
 
     async def predict(request: PredictRequest) -> Predictions | Outputs:
-        found = await batcher.answers(request.asked(), Settings())
-        return request.answered([answers[0] for answers, _ in found])
+        results = await batcher.answers(request.asked(), Settings())
+        return request.answered([answers[0] for answers, _ in results])
 
     for version in ("", f"/versions/{VERSION}"):
         path = f"/v1/models/{name}{version}"
-        about = "The state of the model" if not version else "The state of a version"
+        about = "Model status" if not version else "Model version status"
         app.get(path, summary=about, **described)(status)
-        app.post(f"{path}:predict", summary="Answers by rows or columns", **described)(predict)
+        app.post(f"{path}:predict", summary="Predict in row or column format", **described)(predict)

@@ -1,1 +1,1 @@
-"""Pictures of what a Transformer is and does. Needs the extra `visualize`."""
+"""Plots of a Transformer's attention, training, and architecture. Requires the extra `visualize`."""

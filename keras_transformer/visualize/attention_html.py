@@ -1,4 +1,4 @@
-"""Attention as a page to look around in: one HTML file that needs neither a network nor anything beside it."""
+"""Attention as an interactive page: one self-contained HTML file."""
 
 import json
 import pathlib
@@ -13,13 +13,13 @@ FOLDER = pathlib.Path(__file__).with_name("attention_page")
 
 
 def attention_html(attended):
-    """A page that shows all attention weights of an answer: by kind, layer and head, token by token.
+    """Creates an interactive page with all attention weights of an answer, by kind, layer, head and token.
 
     Args:
-        attended: What `trace_attention` returned.
+        attended: The `AttentionTrace` that `trace_attention` returned.
 
     Returns:
-        The page, a string. It is whole in itself, and a notebook shows it.
+        The page, a self-contained `Page`, which is a string that notebooks display.
     """
     style = STYLE.read_text(encoding="utf-8") + read("page.css")
     script = read("words.js") + read("page.js")
@@ -28,7 +28,7 @@ def attention_html(attended):
 
 
 def data_of(attended):
-    """What the page's script reads, as JSON that can stand in HTML: no "<" of a token ends or opens anything there."""
+    """Returns the data of the page's script as JSON, with "<" escaped so that tokens cannot inject HTML."""
     data = {
         "asked": attended.asked,
         "question": attended.question,
@@ -41,10 +41,10 @@ def data_of(attended):
 
 
 def thousandths(weights):
-    """Nested lists of whole numbers, which are short to write and as exact as the page shows them."""
+    """Returns weights in thousandths, as nested lists of integers: compact, and as precise as the page shows them."""
     return np.rint(1000 * weights).astype(int).tolist()
 
 
 def read(name):
-    """A file of the page."""
+    """Reads a file of the page."""
     return (FOLDER / name).read_text(encoding="utf-8")

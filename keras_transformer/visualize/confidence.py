@@ -1,4 +1,4 @@
-"""What a run refuses, by the rate of wrong refusals that it is allowed."""
+"""Refusal curves: the share of refused questions by the allowed false refusal rate."""
 
 import numpy as np
 
@@ -9,28 +9,28 @@ from keras_transformer.runs.run import Run
 RATES = np.linspace(0, 0.5, 501)
 OWN = {"color": "0.5", "linewidth": 2.5}
 LABELS = {
-    "own": "questions like those of the calibration, at most",
-    "rate": "rate of wrong refusals allowed",
+    "own": "in-domain questions, at most",
+    "rate": "allowed false refusal rate",
     "share": "share refused",
     "kinds": {},
 }
-"""What the picture says; the kinds of questions have other names here, if they are to have any."""
+"""The labels of the figure; "kinds" optionally maps the kinds of questions to other names."""
 
 
 def plot_refusals(confidence, asked=None):
-    """Draws which share of questions is refused, by the rate of wrong refusals.
+    """Plots the share of refused questions by the allowed false refusal rate.
 
     Args:
-        confidence: A `Confidence`, or the folder of a run that is calibrated.
-        asked: Sets of questions, a dictionary from their names to pairs: the log-probability of the answer, in nats,
-            and the pieces a character of the question. None for the foreign questions of the calibration.
+        confidence: A `Confidence`, or the folder of a calibrated run.
+        asked: Sets of questions, a dictionary from their names to pairs: the log-probability of the answer in nats, and
+            the pieces per character of the question. None for the out-of-domain questions of the calibration.
 
     Returns:
-        A matplotlib `Figure` with a curve for each set, and the rate itself, which questions of the run's own kind
-        should keep to.
+        A matplotlib `Figure` with a curve for each set, and a line for the rate itself, which is the upper bound for
+        in-domain questions.
 
     Raises:
-        InputError: If the run is not calibrated, or there is no set.
+        InputError: If the run is not calibrated, or there are no sets.
     """
     if not isinstance(confidence, Confidence):
         confidence = Confidence.of_run(Run(confidence))
@@ -38,12 +38,12 @@ def plot_refusals(confidence, asked=None):
 
 
 def draw_refusals(confidence, asked, labels, width=7):
-    """The same of a `Confidence` and sets of questions, with labels like `LABELS`; the width is in inches."""
+    """Plots refusal curves as `plot_refusals`, with labels like `LABELS` and a width in inches."""
     from keras_transformer.visualize.figure import drawing, line_style, name_lines
 
     curves = refusals(confidence, asked)
     if not curves:
-        raise InputError("there are no questions whose refusals could be drawn")
+        raise InputError("there are no questions to plot refusals of")
     named = [labels["kinds"].get(name, name) for name in curves]
     with drawing([*named, labels["own"]], width, 0.64 * width + 0.2 * len(curves)) as figure:
         axes = figure.subplots()
@@ -58,7 +58,7 @@ def draw_refusals(confidence, asked, labels, width=7):
 
 
 def refusals(confidence, asked):
-    """For each set of questions the share that is refused at each of `RATES`, arrays by the sets' names."""
+    """Returns the shares refused at each of `RATES`, a dictionary from the names of the sets to arrays."""
     return {
         name: np.searchsorted(np.sort(confidence.of(*zip(*numbers))), RATES, side="right") / len(numbers)
         for name, numbers in asked.items()

@@ -1,4 +1,4 @@
-"""What drawn pictures begin with: a figure that notebooks show, its style, and colours that everybody tells apart."""
+"""Common parts of all figures: notebook display, style, and colour-blind safe colours."""
 
 import contextlib
 
@@ -14,11 +14,11 @@ except ImportError as error:
     raise missing(error) from error
 
 COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#000000", "#56B4E9")
-"""Those of Okabe and Ito, which colour-blind eyes tell apart, less the yellow, which white paper swallows; neighbours
-differ as greys too."""
+"""The colour-blind safe palette of Okabe and Ito, without the yellow, which is hard to see on white. Neighbours differ
+in greyscale, too."""
 
 LINES = ("-", "--", "-.", ":")
-"""Styles of lines, for paper without colours."""
+"""Line styles, for printing without colours."""
 
 QUIET = {
     "axes.axisbelow": True, "axes.edgecolor": "0.5", "axes.grid": True, "axes.spines.right": False,
@@ -28,23 +28,23 @@ QUIET = {
 
 
 def line_style(i):
-    """How the i-th of several lines is drawn, so that it is no other's."""
+    """Returns the colour and line style of the i-th line."""
     return {"color": COLOURS[i % len(COLOURS)], "linestyle": LINES[i % len(LINES)]}
 
 
 def sample(label, **style):
-    """A line for a legend that no axes hold."""
+    """Returns a line for a legend, without axes."""
     return Line2D([], [], label=label, **style)
 
 
 def name_lines(figure, lines):
-    """Says above all else what lines are, by their labels, whatever signs these have."""
+    """Adds a legend above the plots; the labels are shown verbatim."""
     for text in figure.legend(handles=lines, loc="outside upper left").get_texts():
         text.set_parse_math(False)  # A folder may be called $a$.
 
 
 class Picture(Figure):
-    """A figure that a notebook shows where it is the value of a cell, whether pyplot is in use or not."""
+    """A figure that notebooks display as the value of a cell, with or without pyplot."""
 
     def _repr_png_(self):
         return image(self, ".png")
@@ -52,19 +52,19 @@ class Picture(Figure):
 
 @contextlib.contextmanager
 def drawing(texts, width, height, layout="constrained"):
-    """A new `Picture`, and the style to draw it in, whatever style a notebook has for its own figures.
+    """Context manager for drawing a new `Picture` in the common style, independent of a notebook's own style.
 
     Args:
-        texts: Those that the picture will hold and that may not be Latin, an iterable of strings.
-        width: In inches.
-        height: In inches.
-        layout: How matplotlib finds room for the parts.
+        texts: The texts of the figure that may not be Latin, an iterable of strings.
+        width: Width in inches.
+        height: Height in inches.
+        layout: The layout engine of matplotlib.
 
     Yields:
         The figure.
 
     Raises:
-        InputError: If no installed font can draw one of the texts.
+        InputError: If no installed font has the characters of one of the texts.
     """
     with style.context(["default", QUIET, {"font.family": fonts_for(texts)}]):
         yield Picture((width, height), layout=layout)

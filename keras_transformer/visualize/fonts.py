@@ -1,4 +1,4 @@
-"""Fonts that hold every character of a picture, Hangul first of all: never a box in its place."""
+"""Selects fonts with all characters of a figure, Hangul in particular, to avoid missing glyphs."""
 
 import functools
 import importlib.util
@@ -8,25 +8,25 @@ from matplotlib import font_manager
 
 from keras_transformer.errors import InputError
 
-LATIN = "DejaVu Sans"  # Which comes with matplotlib.
+LATIN = "DejaVu Sans"  # Included in matplotlib.
 KOREAN = (
     "Pretendard", "Noto Sans CJK KR", "Noto Sans KR", "Apple SD Gothic Neo", "Malgun Gothic", "NanumGothic",
     "NanumBarunGothic", "AppleGothic", "UnDotum", "Baekmuk Dotum",
 )  # fmt: skip
-"""Those that read best in a picture, where they are installed."""
+"""The preferred Korean fonts."""
 
-PACKAGE = "koreanize_matplotlib"  # Carries NanumGothic to machines that have no Korean font.
+PACKAGE = "koreanize_matplotlib"  # Contains NanumGothic, for machines without a Korean font.
 SPACES = " \t\n\u200b\u200c\u200d\ufeff"
 
 
 def fonts_for(texts):
-    """The font families that a picture of some texts needs.
+    """Returns the font families that a figure with some texts needs.
 
     Args:
-        texts: What will be written, an iterable of strings.
+        texts: The texts, an iterable of strings.
 
     Returns:
-        A list for matplotlib's "font.family", which looks for each character in one after the other.
+        A list for matplotlib's "font.family", in the order of lookup.
 
     Raises:
         InputError: If no installed font has one of the characters.
@@ -42,15 +42,15 @@ def fonts_for(texts):
     if missing:
         signs = " ".join(f"{sign} (U+{ord(sign):04X})" for sign in sorted(missing)[:5])
         raise InputError(
-            f"no installed font can draw {signs}: install one that can, such as fonts-noto-cjk (Debian, Ubuntu) or "
-            "`pip install koreanize-matplotlib` for Hangul, or write an HTML file, which browsers draw"
+            f"no installed font has the characters {signs}: install one, such as fonts-noto-cjk (Debian, Ubuntu) or "
+            "`pip install koreanize-matplotlib` for Hangul, or write an HTML file instead"
         )
     return families
 
 
 @functools.cache
 def candidates():
-    """Names of all fonts, the Korean ones that read best first."""
+    """Returns the names of all fonts, the preferred Korean ones first."""
     add_packaged_font()
     installed = {font.name for font in font_manager.fontManager.ttflist} - {LATIN}
     preferred = [name for name in KOREAN if name in installed]
@@ -58,7 +58,7 @@ def candidates():
 
 
 def add_packaged_font():
-    """Makes the font of the package known to matplotlib, if the package is there; it need not be imported for that."""
+    """Registers the font of `PACKAGE` in matplotlib, if the package is installed, without importing it."""
     package = importlib.util.find_spec(PACKAGE)
     if package:
         font_manager.fontManager.addfont(pathlib.Path(package.origin).parent / "fonts" / "NanumGothic.ttf")
@@ -66,11 +66,11 @@ def add_packaged_font():
 
 @functools.cache
 def font_file(name):
-    """The file of a font's regular face."""
+    """Returns the path of a font's regular face."""
     return font_manager.findfont(font_manager.FontProperties(family=[name]))
 
 
 @functools.cache
 def characters(path):
-    """All characters that a font file holds."""
+    """Returns the set of characters of a font file."""
     return frozenset(map(chr, font_manager.get_font(path).get_charmap()))

@@ -1,4 +1,4 @@
-"""The shape of a model as a picture."""
+"""Diagram of a model, in the style of the paper's Figure 1."""
 
 import dataclasses
 
@@ -10,14 +10,14 @@ from matplotlib.path import Path
 from keras_transformer.models.transformer import components_of
 
 INK = "0.25"
-LINES, SHAPES, TOP = 2, 3, 4  # What lies on what.
+LINES, SHAPES, TOP = 2, 3, 4  # Drawing order.
 
 
 class Sheet:
-    """What a diagram is drawn on.
+    """The canvas of a diagram.
 
     Args:
-        figure: A matplotlib `Figure`, which it fills.
+        figure: A matplotlib `Figure`, which the canvas fills.
     """
 
     def __init__(self, figure):
@@ -26,11 +26,11 @@ class Sheet:
         self.axes.set_axis_off()
 
     def write(self, x, y, text, **style):
-        """Writes a text around a point."""
+        """Writes a text centred at a point."""
         self.axes.text(x, y, text, **{"ha": "center", "va": "center", "linespacing": 1.4, "zorder": TOP, **style})
 
     def box(self, x, y, width, height, colour, **style):
-        """Draws a box with round corners; x is its middle, y its lower side."""
+        """Draws a box with rounded corners; x is its centre, y its lower edge."""
         shape = "round,pad=0,rounding_size=0.07"
         style = {"facecolor": colour, "edgecolor": INK, "zorder": SHAPES, **style}
         self.axes.add_patch(FancyBboxPatch((x - width / 2, y), width, height, shape, **style))
@@ -40,11 +40,11 @@ class Sheet:
         self.axes.add_patch(Circle((x, y), radius, facecolor="white", edgecolor=INK, zorder=SHAPES))
 
     def line(self, *points, over=False):
-        """Draws a line through some points, over the shapes if asked."""
+        """Draws a line through points, above the shapes if `over` is true."""
         self.axes.plot(*zip(*points), color=INK, linewidth=1, zorder=TOP if over else LINES)
 
     def arrow(self, *points):
-        """Draws a line through some points with a head at the last."""
+        """Draws a line through points with an arrow head at the last one."""
         style = {"arrowstyle": "-|>,head_length=3,head_width=1.6", "joinstyle": "miter", "shrinkA": 0, "shrinkB": 0}
         self.axes.add_patch(FancyArrowPatch(path=Path(points), color=INK, zorder=LINES, **style))
 
@@ -55,10 +55,10 @@ class Block:
 
     Attributes:
         kind: "embedding", "attention", "cross_attention", "norm", "feed_forward" or "linear".
-        title: Its name in the paper, with its own sizes.
-        shape: Of its output, None where the batch and the lengths are.
-        parameters: How many numbers it has learned, those of other blocks left out.
-        shared: Whether it computes with those of another block.
+        title: Its name in the paper, with its sizes.
+        shape: Shape of its output, with None for the batch size and the lengths.
+        parameters: Number of its parameters, without those shared from other blocks.
+        shared: Whether it shares the parameters of another block.
     """
 
     kind: str
@@ -74,9 +74,9 @@ class Stack:
 
     Attributes:
         embedding: A `Block`.
-        layer: The `Block`s of one layer, in the order of its computation: each sublayer before its Add & Norm; in a
-            pre-norm model after its Layer Norm.
-        num_layers: How many such layers stand on each other (N).
+        layer: The `Block`s of one layer in order of computation: each sublayer is followed by its Add & Norm, or, in a
+            pre-norm model, preceded by its Layer Norm.
+        num_layers: Number of layers (N).
         norm: The `Block` of the final norm of a pre-norm model; None in a post-norm model.
     """
 
@@ -92,7 +92,7 @@ class Stack:
 
     @property
     def sublayers(self):
-        """The sublayers of one layer, each a pair of `Block`s in the order of `layer`."""
+        """The sublayers of one layer, pairs of `Block`s in the order of `layer`."""
         return list(zip(self.layer[::2], self.layer[1::2]))
 
 
@@ -104,7 +104,7 @@ class Shape:
         encoder: A `Stack`.
         decoder: A `Stack`.
         linear: The `Block` of the output projection.
-        parameters: Of the whole model, as Keras counts them.
+        parameters: Number of parameters of the model, as counted by Keras.
     """
 
     encoder: Stack
@@ -114,45 +114,45 @@ class Shape:
 
 
 def shape_of(model):
-    """The `Shape` of a model made by `transformer()`, or of the same loaded from a file.
+    """Returns the `Shape` of a model built by `transformer()`, or loaded from a file.
 
     Raises:
-        ValueError: If the model has not its layers.
+        ValueError: If the model does not have the layers of `transformer()`.
     """
-    parts = components_of(model)
-    source, target = parts.embed_source, parts.embed_target
-    tied = not isinstance(parts.project, keras.layers.Layer)
+    components = components_of(model)
+    source, target = components.embed_source, components.embed_target
+    tied = not isinstance(components.project, keras.layers.Layer)
     return Shape(
         encoder=Stack(
             embedding("Input Embedding", source),
-            encoder_layer(parts.encoder.layers[0], embedded(source)),
-            len(parts.encoder.layers),
-            final_norm(parts.encoder, embedded(source)),
+            encoder_layer(components.encoder.layers[0], embedded(source)),
+            len(components.encoder.layers),
+            final_norm(components.encoder, embedded(source)),
         ),
         decoder=Stack(
             embedding("Output Embedding", target, shared=target is source),
-            decoder_layer(parts.decoder.layers[0], embedded(target)),
-            len(parts.decoder.layers),
-            final_norm(parts.decoder, embedded(target)),
+            decoder_layer(components.decoder.layers[0], embedded(target)),
+            len(components.decoder.layers),
+            final_norm(components.decoder, embedded(target)),
         ),
-        linear=Block("linear", "Linear", model.output.shape, 0 if tied else parts.project.count_params(), tied),
+        linear=Block("linear", "Linear", model.output.shape, 0 if tied else components.project.count_params(), tied),
         parameters=model.count_params(),
     )
 
 
 def embedded(layer):
-    """The shape of what a `TokenEmbedding` makes of ids."""
+    """Returns the output shape of a `TokenEmbedding`."""
     return layer.compute_output_spec(keras.KerasTensor((None, None), "int32")).shape
 
 
 def embedding(title, layer, shared=False):
-    """The block of a `TokenEmbedding`."""
+    """Returns the block of a `TokenEmbedding`."""
     title = f"{title} ({layer.vocab_size:,} tokens)"
     return Block("embedding", title, embedded(layer), 0 if shared else layer.count_params(), shared)
 
 
 def encoder_layer(layer, shape):
-    """The blocks of an `EncoderLayer`."""
+    """Returns the blocks of an `EncoderLayer`."""
     return [
         *with_norm(
             attention("attention", "Multi-Head Attention", layer.self_attention, shape),
@@ -163,7 +163,7 @@ def encoder_layer(layer, shape):
 
 
 def decoder_layer(layer, shape):
-    """The blocks of a `DecoderLayer`."""
+    """Returns the blocks of a `DecoderLayer`."""
     return [
         *with_norm(
             attention("attention", "Masked Multi-Head Attention", layer.self_attention, shape),
@@ -178,26 +178,26 @@ def decoder_layer(layer, shape):
 
 
 def attention(kind, title, layer, shape):
-    """The block of a `MultiHeadAttention`."""
+    """Returns the block of a `MultiHeadAttention`."""
     title = f"{title} ({layer.num_heads} × {layer.depth})"
     return Block(kind, title, layer.compute_output_shape({"query": shape}), layer.count_params())
 
 
 def feed_forward(layer, shape):
-    """The block of a `FeedForward`."""
+    """Returns the block of a `FeedForward`."""
     title = f"Feed Forward ({layer.d_model:,} → {layer.dff:,} → {layer.d_model:,})"
     return Block("feed_forward", title, layer.compute_output_shape(shape), layer.count_params())
 
 
 def with_norm(sublayer, residual):
-    """A sublayer's block and that of its `AddAndNorm`, in the order of their computation."""
+    """Returns the blocks of a sublayer and of its `AddAndNorm`, in order of computation."""
     if residual.norm_first:
         return [Block("norm", "Layer Norm", sublayer.shape, residual.count_params()), sublayer]
     return [sublayer, Block("norm", "Add & Norm", sublayer.shape, residual.count_params())]
 
 
 def final_norm(stack, shape):
-    """The block of the norm after a pre-norm `Encoder` or `Decoder`; None after a post-norm one, which has none."""
+    """Returns the block of the final norm of a pre-norm `Encoder` or `Decoder`; None for a post-norm one."""
     return Block("norm", "Layer Norm", shape, stack.norm.count_params()) if stack.norm else None
 
 
@@ -205,34 +205,35 @@ COLOURS = {
     "embedding": "#fde0e1", "attention": "#ffe2bb", "cross_attention": "#ffe2bb", "norm": "#f2f4c1",
     "feed_forward": "#c2e8f7", "linear": "#dce0ef",
 }  # fmt: skip
-"""Of the boxes, those of the paper's figure."""
+"""The colours of the boxes, as in the paper's figure."""
 
-POST_NORM_HEIGHT, PRE_NORM_HEIGHT = 9.3, 11.1  # Of the figure.
-ENCODER, DECODER = 2.75, 6.65  # The middles of the two columns.
-WIDTH, HEIGHT = 2.8, 0.46  # Of a box.
-LANE = 0.2  # Between boxes and the residual connections around them.
-HEADS = 0.8  # From the middle of a box to an arrow for attention.
-ENTRY = 0.2  # From where arrows part to the box that they enter.
-PLUS = 0.1  # Radius of the sign of a sum.
+# All lengths are in inches.
+POST_NORM_HEIGHT, PRE_NORM_HEIGHT = 9.3, 11.1  # Height of the figure.
+ENCODER, DECODER = 2.75, 6.65  # Centres of the two columns.
+WIDTH, HEIGHT = 2.8, 0.46  # Size of a box.
+LANE = 0.2  # Distance between boxes and their residual connections.
+HEADS = 0.8  # Offset of the outer attention arrows from the centre of a box.
+ENTRY = 0.2  # Distance between the fork of arrows and the box that they enter.
+PLUS = 0.1  # Radius of the plus sign.
 SMALL = {"size": 7.5}
 NOTES = """\
-The shape under a name is that of what leaves the box:
-n tokens of input, m of output.
+Shapes are those of the outputs of the boxes:
+n input tokens, m output tokens.
 Attention: h heads × d_k.
 Feed Forward: d_model → d_ff → d_model."""
 
 
 def plot_model_shape(model):
-    """Draws a Transformer as the paper's Figure 1, each block with the shape of its output and its parameters.
+    """Plots a Transformer as the paper's Figure 1, with the output shape and parameters of each block.
 
     Args:
-        model: What `transformer()` returned, or the same loaded from a file.
+        model: A model built by `transformer()`, or loaded from a file.
 
     Returns:
         A matplotlib `Figure`. In shapes, n is the length of the inputs and m that of the outputs.
 
     Raises:
-        ValueError: If the model was not made by `transformer()`.
+        ValueError: If the model was not built by `transformer()`.
     """
     from keras_transformer.visualize.figure import drawing
     from keras_transformer.visualize.model import Sheet
@@ -253,17 +254,17 @@ def plot_model_shape(model):
 
 
 class Column:
-    """The encoder's or the decoder's side of the figure, drawn from its foot upwards.
+    """The encoder or decoder side of the figure, drawn from bottom to top.
 
     Args:
         sheet: The `Sheet`.
-        x: The middle of its boxes.
-        outward: -1 if its residual connections run on the left, 1 if on the right.
-        length: The sign for the length of its texts.
+        x: Horizontal centre of its boxes.
+        outward: -1 if its residual connections are on the left, 1 if on the right.
+        length: Symbol for the length of its sequences.
 
     Attributes:
-        y: How high it is drawn so far.
-        memory: How high the decoder reads the memory.
+        y: Current height of the drawing.
+        memory: Height at which the decoder reads the memory.
     """
 
     def __init__(self, sheet, x, outward, length):
@@ -271,7 +272,7 @@ class Column:
         self.y, self.memory = 0.8, None
 
     def draw(self, what, stack):
-        """Draws what the stack reads, its embedding, and one of its layers in a frame."""
+        """Draws the input of the stack, its embedding, and one framed layer."""
         self.sheet.write(self.x, self.y, f"{what}\n{self.shaped((None, None))}", va="bottom")
         self.y += 0.36
         self.rise(0.24)
@@ -303,7 +304,7 @@ class Column:
         self.y += HEIGHT
 
     def add_position(self):
-        """Draws the positional encoding, a wave that is added."""
+        """Draws the addition of the positional encoding, a sine wave."""
         self.rise(0.25)
         y, wave, t = self.y + PLUS, self.x + 0.65 * self.outward, np.linspace(-1, 1)
         self.sheet.line((wave, y), (self.x, y))
@@ -314,7 +315,7 @@ class Column:
         self.sheet.write(wave + 0.25 * self.outward, y, "Positional\nEncoding", ha=side)
 
     def plus(self):
-        """Draws the sign of a sum."""
+        """Draws a plus sign."""
         x, y = self.x, self.y + PLUS
         self.sheet.circle(x, y, PLUS)
         self.sheet.line((x - PLUS, y), (x + PLUS, y), over=True)
@@ -322,7 +323,7 @@ class Column:
         self.y += 2 * PLUS
 
     def pre_norm_residual(self, norm, sublayer):
-        """Draws a sublayer that reads a Layer Norm, and the sum with the residual connection around both."""
+        """Draws a Layer Norm, its sublayer, and the residual connection around both."""
         x, fork = self.x, self.y + 0.16
         lane = x + self.outward * (WIDTH / 2 + LANE)
         self.rise(0.3)
@@ -344,7 +345,7 @@ class Column:
         self.block(norm)
 
     def enter(self, sublayer, fork):
-        """Draws the arrows that part at a height to enter a sublayer, and the sublayer."""
+        """Draws a sublayer and the arrows into it, which fork at a given height."""
         self.sheet.line((self.x, self.y), (self.x, fork))
         for at in self.reads(sublayer):
             self.sheet.arrow((self.x, fork), (at, fork), (at, fork + ENTRY))
@@ -354,13 +355,13 @@ class Column:
         self.block(sublayer)
 
     def reads(self, sublayer):
-        """Where the arrows of its own side enter a sublayer: three of query, key and value, or one."""
+        """Returns the x positions of the arrows from its own side: three for query, key and value, or one."""
         if sublayer.kind == "attention":
             return [self.x - HEADS, self.x, self.x + HEADS]
         return [self.x + HEADS * self.outward * (sublayer.kind == "cross_attention")]
 
     def frame(self, floor, stack):
-        """Draws the frame around a layer, and how many of them there are."""
+        """Draws the frame around a layer, with the number of layers."""
         width, top = WIDTH + 2 * LANE + 0.2, self.y + 0.14
         self.sheet.box(self.x, floor, width, top - floor, "0.96", zorder=1)
         x = self.x + self.outward * (width / 2 + 0.45)
@@ -368,13 +369,13 @@ class Column:
         self.sheet.write(x, (floor + top) / 2 - 0.2, f"{stack.layer_parameters:,}\nparameters\neach", **SMALL)
 
     def shaped(self, shape):
-        """A shape in words."""
+        """Returns a shape as text."""
         sizes = [f"{size:,}" for size in shape[2:]]
         return f"({', '.join(['batch', self.length, *sizes])})"
 
 
 def hand_over(sheet, encoder, decoder):
-    """Draws the memory, of which the decoder's attention takes keys and values."""
+    """Draws the memory, which provides keys and values for the decoder's cross-attention."""
     top, lane = encoder.y + 0.45, (ENCODER + DECODER) / 2
     sheet.line((ENCODER, encoder.y), (ENCODER, top), (lane, top), (lane, decoder.memory))
     for x in (DECODER - HEADS, DECODER - HEADS / 2):
@@ -383,7 +384,7 @@ def hand_over(sheet, encoder, decoder):
 
 
 def project(sheet, column, linear):
-    """Draws the output projection, and the softmax, which the model leaves to others."""
+    """Draws the output projection, and the softmax, which is not part of the model."""
     column.rise(0.45)
     column.block(linear)
     column.rise(0.25)
@@ -396,9 +397,9 @@ def project(sheet, column, linear):
 
 
 def sum_of(shape):
-    """The parameters of all parts, as a sum."""
+    """Returns the parameters of all components as a sum, in text."""
     norms = [stack.norm.parameters for stack in (shape.encoder, shape.decoder) if stack.norm]
-    parts = {
+    components = {
         "input embedding": f"{shape.encoder.embedding.parameters:,}",
         "encoder": f"{shape.encoder.num_layers} × {shape.encoder.layer_parameters:,}",
         "output embedding": f"{shape.decoder.embedding.parameters:,}",
@@ -406,4 +407,4 @@ def sum_of(shape):
         "final norms": f"{sum(norms):,}",
         "linear": f"{shape.linear.parameters:,}",
     }
-    return " + ".join(f"{number} ({name})" for name, number in parts.items() if number != "0")
+    return " + ".join(f"{number} ({name})" for name, number in components.items() if number != "0")

@@ -1,4 +1,4 @@
-"""Web pages of one file, and pictures in them."""
+"""Self-contained HTML pages, and inline SVG figures for them."""
 
 import base64
 import hashlib
@@ -14,11 +14,11 @@ STYLE = pathlib.Path(__file__).with_name("page.css")
 
 
 class Page(str):
-    """An HTML page as text, which a notebook shows in a frame, where the two do not disturb each other.
+    """An HTML page as a string. Notebooks display it in a frame, isolated from their own styles and scripts.
 
     Args:
-        text: The page.
-        title: What the frame is called.
+        text: The HTML text.
+        title: The title of the frame.
     """
 
     def __new__(cls, text, title):
@@ -36,11 +36,11 @@ class Page(str):
 
 
 def policy(style, script=None):
-    """A Content Security Policy: the browser neither asks a server for anything nor runs what might come with a text.
+    """Returns a Content Security Policy that forbids network access and all styles and scripts but the given ones.
 
     Args:
-        style: The one style that it allows.
-        script: The one script that it allows; None for none at all.
+        style: The text of the allowed style.
+        script: The text of the allowed script; None to allow none.
     """
     scripts = f"'{fingerprint(script)}'" if script else "'none'"
     return "; ".join([
@@ -50,7 +50,7 @@ def policy(style, script=None):
 
 
 def fingerprint(text):
-    """How such a policy names a style or a script."""
+    """Returns the hash of a style or a script for a Content Security Policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -58,25 +58,25 @@ INKS = {
     "#ffffff": "var(--paper)", "#e6e6e6": "var(--grid)", "#808080": "var(--line)", "#4c4c4c": "var(--quiet)",
     "#000000": "var(--ink)",
 }  # fmt: skip
-"""The greys of `figure.QUIET`, and what stands for them in a page."""
+"""The greys of `figure.QUIET` and the CSS variables that replace them."""
 
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 UNWANTED = ("metadata", "style")
-FONTS = ("font", "font-family")  # The page has its own.
+FONTS = ("font", "font-family")  # Removed, because the page sets its own font.
 
 
 def inline_svg(figure, name, label):
-    """A figure as an `svg` element to stand in a page, as wide as there is room.
+    """Returns a figure as an inline `svg` element that scales to the available width.
 
-    Its styles are attributes, which a page's policy need not allow, and which its style sheet may overrule.
+    Its styles become attributes, which need no permission in the page's policy and can be overridden by a style sheet.
 
     Args:
         figure: A matplotlib `Figure`.
-        name: A word that no other picture of the page has; the ids in it begin so.
-        label: What it shows, for those who cannot see it.
+        name: A prefix for the ids of the element, unique within the page.
+        label: The accessible label of the figure.
 
     Returns:
-        Text.
+        The element as a string.
     """
     file = io.BytesIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
@@ -88,14 +88,14 @@ def inline_svg(figure, name, label):
     for element in root.iter():
         element.tag = element.tag.removeprefix(SVG)
         element.attrib = dict(attributes(element, name))
-    # Of the style sheet that was removed; and black, which is not written down where a text has it.
+    # These come from the removed style sheet; black is the default of texts, which matplotlib does not write.
     look = {"stroke-linejoin": "round", "stroke-linecap": "butt", "fill": INKS["#000000"]}
     root.attrib = {"viewBox": root.get("viewBox"), "role": "img", "aria-label": label, **look}
     return ElementTree.tostring(root, encoding="unicode")
 
 
 def attributes(element, name):
-    """Yields the attributes of an element with its styles as such, and with ids that no other picture has."""
+    """Yields the attributes of an element, with its styles as attributes and its ids prefixed with `name`."""
     for key, value in element.items():
         if key == "style":
             yield from styles(value)
@@ -108,7 +108,7 @@ def attributes(element, name):
 
 
 def styles(text):
-    """Yields the properties of a style, less the font."""
+    """Yields the properties of a style, without the font."""
     for declaration in filter(str.strip, text.split(";")):
         key, value = map(str.strip, declaration.split(":", 1))
         if key == "font" and (size := re.search(r"[\d.]+px", value)):  # As Matplotlib wrote it before 3.11.

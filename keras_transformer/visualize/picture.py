@@ -1,4 +1,4 @@
-"""Pictures as files, of the kinds that their endings say. Nothing here needs Keras or matplotlib until it is called."""
+"""Saves figures to files, in the format of the extension. Keras and matplotlib are imported only on use."""
 
 import importlib
 import io
@@ -10,17 +10,18 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 
 def check(path):
-    """Says what is wrong with a place for a picture before there is one.
+    """Checks that a figure can be saved to a path, before it is drawn.
 
     Args:
-        path: The file to be written.
+        path: The file to write.
 
     Raises:
-        InputError: If it has not one of the `ENDINGS`, is a folder, its own folder is missing, or matplotlib is.
+        InputError: If the extension is not one of `ENDINGS`, the path is a folder, its parent folder is missing, or
+            matplotlib is missing.
     """
     path = pathlib.Path(path)
     if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"{path}: a picture ends in {', '.join(ENDINGS)}: name such a file")
+        raise InputError(f"{path}: name a file that ends in {', '.join(ENDINGS)}")
     check_place(path)
     try:
         importlib.import_module("matplotlib")
@@ -29,13 +30,13 @@ def check(path):
 
 
 def missing(error):
-    """The `InputError` that says which package an `ImportError` is about, and how to get it."""
+    """Returns an `InputError` that names the missing package of an `ImportError` and how to install it."""
     what = f"pictures need the package {error.name}, which is missing"
     return InputError(f"{what}: pip install 'keras-transformer[visualize]'")
 
 
 def check_place(path):
-    """Raises `InputError` if no file can be at a `pathlib.Path`: it is a folder, or its own folder is missing."""
+    """Raises `InputError` if a `pathlib.Path` is a folder, or its parent folder is missing."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder: name a file")
     if not path.parent.is_dir():
@@ -44,14 +45,14 @@ def check_place(path):
 
 def save(figure, path):
     """Writes a matplotlib `Figure` to a file, atomically; raises `InputError` like `check`."""
-    from keras_transformer.runs.atomic_io import write_atomically  # Brings Keras.
+    from keras_transformer.runs.atomic_io import write_atomically  # Imports Keras.
 
     check(path)
     write_atomically(path, image(figure, pathlib.Path(path).suffix.lower()))
 
 
 def image(figure, ending):
-    """The bytes of a file with that ending."""
+    """Returns a figure as the bytes of a file with the given extension."""
     file = io.BytesIO()
     figure.savefig(file, format=ending[1:], facecolor="auto")
     return file.getvalue()

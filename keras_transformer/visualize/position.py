@@ -15,17 +15,17 @@ FORMULA = (
 
 
 def plot_position_encoding(position=50, d_model=128):
-    """Draws the table of `PositionalEncoding`: a row for each position, a column for each dimension.
+    """Plots the table of `PositionalEncoding`, with a row for each position and a column for each dimension.
 
     Args:
-        position: Rows.
-        d_model: Columns; sines stand on even and cosines on odd ones.
+        position: Number of positions.
+        d_model: Number of dimensions; even ones are sines, odd ones cosines.
 
     Returns:
         A matplotlib `Figure`.
 
     Raises:
-        InputError: If one of them is no number of at least 1.
+        InputError: If an argument is not an integer of at least 1.
     """
     from keras_transformer.visualize.figure import drawing
 

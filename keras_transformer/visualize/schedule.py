@@ -1,4 +1,4 @@
-"""Learning rates against the step (section 5.3)."""
+"""Plots of learning rate schedules (section 5.3)."""
 
 import math
 
@@ -8,25 +8,24 @@ from keras import ops
 from keras_transformer.config import check_number
 from keras_transformer.training.schedule import CustomSchedule
 
-POINTS = 400  # Of a curve, at most.
+POINTS = 400  # Maximum number of points of a curve.
 FORMULA = (
     r"$lrate = d_{model}^{-0.5} \cdot \min(step\_num^{-0.5},\ step\_num \cdot warmup\_steps^{-1.5})$   (section 5.3)"
 )
 
 
 def plot_schedule(schedules, steps):
-    """Draws one or several learning rates.
+    """Plots one or several learning rate schedules.
 
     Args:
-        schedules: A `LearningRateSchedule` of Keras, such as `CustomSchedule`; or a dictionary of them by the labels
-            that they shall have.
-        steps: Steps to draw, from 0.
+        schedules: A Keras `LearningRateSchedule`, such as `CustomSchedule`; or a dictionary from labels to schedules.
+        steps: Number of steps to plot, from 0.
 
     Returns:
-        A matplotlib `Figure`; where a warm-up ends is marked.
+        A matplotlib `Figure`, with a marker at the end of each warm-up.
 
     Raises:
-        InputError: If steps is no number of at least 1.
+        InputError: If `steps` is not an integer of at least 1.
     """
     from keras_transformer.visualize.figure import drawing, line_style, name_lines
 
@@ -47,7 +46,7 @@ def plot_schedule(schedules, steps):
 
 
 def draw(axes, label, schedule, steps, style):
-    """Draws a schedule, with a mark where its warm-up ends if it has one."""
+    """Draws a schedule, with a marker at the end of its warm-up if it has one."""
     warm_up, at = getattr(schedule, "warmup_steps", 0), np.linspace(0, steps, POINTS).round()
     if not 0 < warm_up <= steps:
         axes.plot(at, rates(schedule, at), **style, label=label)
@@ -60,11 +59,11 @@ def draw(axes, label, schedule, steps, style):
 
 
 def rates(schedule, steps):
-    """The learning rate at each of some steps, asked for one by one, because some schedules know no other way."""
+    """Returns the learning rate at each step. Steps are passed one by one, because some schedules require scalars."""
     return [float(ops.convert_to_numpy(schedule(int(step)))) for step in steps]
 
 
 def settings_of(schedule):
-    """A schedule in words."""
+    """Returns the settings of a schedule as a label."""
     settings = (f"{name} {value}" for name, value in schedule.get_config().items() if isinstance(value, (int, float)))
     return f"{type(schedule).__name__}, {', '.join(settings)}"

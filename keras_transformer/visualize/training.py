@@ -1,4 +1,4 @@
-"""How runs learned: the curves of their metrics.csv."""
+"""Training curves of runs, from their metrics.csv."""
 
 import dataclasses
 
@@ -13,9 +13,9 @@ PANELS = {
     "Accuracy (share of tokens)": {"accuracy": THIN, "val_accuracy": THICK},
     "Learning rate": {"learning_rate": THIN},
 }
-"""The columns of metrics.csv in each panel, with the widths of their lines."""
+"""The columns of metrics.csv in each panel, with their line widths."""
 
-BEST = {"marker": "o", "markersize": 6, "markeredgecolor": "white", "zorder": 3}  # Over all lines.
+BEST = {"marker": "o", "markersize": 6, "markeredgecolor": "white", "zorder": 3}  # Drawn above all lines.
 MEANING = {
     "validation": {"linewidth": THICK},
     "training": {"linewidth": THIN},
@@ -23,18 +23,18 @@ MEANING = {
 }
 
 
-PANEL = (4.2, 2.5)  # Inches of a panel that is a picture by itself.
+PANEL = (4.2, 2.5)  # Size in inches of a panel as a figure of its own.
 
 
 @dataclasses.dataclass(frozen=True)
 class Learned:
-    """What is drawn of a run.
+    """The data of a run's training curves.
 
     Attributes:
-        rows: Its metrics, a dictionary an epoch.
-        best: The best of them.
-        label: The run in words.
-        style: Of its lines.
+        rows: The metrics, a list of one dictionary per epoch.
+        best: The row of the best epoch.
+        label: The label of the run.
+        style: The style of its lines.
     """
 
     rows: list
@@ -44,47 +44,47 @@ class Learned:
 
 
 def plot_training(*runs):
-    """Draws how one or several runs learned, by the epoch; of a training that has not ended, what there is of it.
+    """Plots the training curves of one or several runs by epoch, including unfinished ones.
 
     Args:
         *runs: Run folders, or `Run`s.
 
     Returns:
-        A matplotlib `Figure`; each run's best epoch is marked.
+        A matplotlib `Figure`, with a marker at the best epoch of each run.
 
     Raises:
-        InputError: If no run is named, or one cannot be read or has no metrics.
+        InputError: If no run is given, or a run cannot be read or has no metrics.
     """
     from keras_transformer.visualize.figure import drawing, line_style, name_lines, sample
 
     if not runs:
-        raise InputError("name a run whose training is to be drawn")
+        raise InputError("name at least one run to plot")
     runs = [run if isinstance(run, Run) else Run(run) for run in runs]
-    learned = [read(run, name, line_style(i)) for i, (run, name) in enumerate(zip(runs, names_of(runs)))]
-    with drawing([run.label for run in learned], 9, 6.5) as figure:
+    curves = [read(run, name, line_style(i)) for i, (run, name) in enumerate(zip(runs, names_of(runs)))]
+    with drawing([run.label for run in curves], 9, 6.5) as figure:
         panels = figure.subplots(2, 2, sharex=True)
         for axes, (title, columns) in zip(panels.flat, PANELS.items()):
-            draw_panel(axes, title, columns, learned)
+            draw_panel(axes, title, columns, curves)
         for axes in panels[-1]:
             axes.set_xlabel("epoch")
             axes.xaxis.get_major_locator().set_params(integer=True)
-        name_lines(figure, [sample(run.label, linewidth=THICK, **run.style) for run in learned])
-        meant = [sample(label, color="0.3", **style) for label, style in MEANING.items()]
-        figure.legend(handles=meant, loc="outside lower center", ncols=len(meant))
+        name_lines(figure, [sample(run.label, linewidth=THICK, **run.style) for run in curves])
+        handles = [sample(label, color="0.3", **style) for label, style in MEANING.items()]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
 
 def training_panels(run):
-    """Draws how a run learned as small pictures, one for each panel of `plot_training`, for the width of a phone.
+    """Plots the panels of `plot_training` as separate small figures that fit the width of a phone.
 
     Args:
         run: The `Run`.
 
     Returns:
-        A dictionary from the panels' titles to matplotlib `Figure`s without a title, less those with nothing in them.
+        A dictionary from the titles of the panels to matplotlib `Figure`s without a title; empty panels are omitted.
 
     Raises:
-        InputError: Like `plot_training`.
+        InputError: If the run cannot be read or has no metrics.
     """
     from keras_transformer.visualize.figure import drawing, line_style
 
@@ -100,26 +100,26 @@ def training_panels(run):
 
 
 def read(run, name, style):
-    """What a run has `Learned`."""
+    """Returns the `Learned` data of a run."""
     rows, monitor = run.metrics(), run.config.monitor
     if not rows:
-        raise InputError(f"{run.path}: no metrics: no epoch has ended yet, or they were left out of an export")
+        raise InputError(f"{run.path}: no metrics: no epoch has finished yet, or the export omitted them")
     best = best_row(rows, monitor)
     if best is None:
-        raise InputError(f"{run.path}: every epoch so far has diverged: there is no best epoch to draw")
+        raise InputError(f"{run.path}: every epoch so far has diverged: there is no best epoch to plot")
     so_far = "" if run.summary() else " so far"
     label = f"{name}: best epoch {best['epoch']:.0f} of {len(rows)}{so_far}, {monitor} {best[monitor]:.4f}"
     return Learned(rows, best, label, style)
 
 
 def names_of(runs):
-    """What to call each of several runs: its folder, with the way there where two have the same."""
+    """Returns a name for each run: its folder name, or its path if several runs share the name."""
     names = [run.path.resolve().name for run in runs]
     return [name if names.count(name) == 1 else str(run.path) for run, name in zip(runs, names)]
 
 
 def draw_panel(axes, title, columns, learned):
-    """Draws some columns of all runs' metrics."""
+    """Draws some metrics of all runs into a panel."""
     axes.set_title(title)
     for run in learned:
         for column, width in columns.items():
@@ -130,7 +130,7 @@ def draw_panel(axes, title, columns, learned):
 
 
 def draw(axes, run, column, width):
-    """Draws one column of a run's metrics, if it is there; of validation, the best epoch too."""
+    """Draws one metric of a run, if present; for validation metrics, marks the best epoch."""
     points = [(row["epoch"], row[column]) for row in run.rows if column in row]
     if points:
         alone = {"marker": "."} if len(points) == 1 else {}

@@ -29,7 +29,7 @@ def test_a_damaged_file_is_named(tmp_path, text):
 
 def test_the_ways_are_those_of_the_commands():
     assert WAYS == WAYS_OF_COMMANDS
-    with pytest.raises(InputError, match="no way of answering 'guess'; there are generate, retrieve, hybrid"):
+    with pytest.raises(InputError, match="unknown way of answering 'guess': choose one of generate, retrieve, hybrid"):
         checked_way("guess")
 
 
@@ -51,8 +51,8 @@ def test_the_lines_below_an_answer_show_what_is_behind_it():
         "  [0.50] pair 7: 배 / 고파",
     ]
     assert source_lines(Answer("자요.", -1.0, NEAR[2:]), True) == [
-        "  composed; nearest:",
+        "  generated; nearest:",
         "  [0.20] corrections.jsonl, row 1: 졸려",
     ]
-    assert source_lines(Answer("", -1.0), True) == ["  composed; nothing known is near"]
-    assert source_lines(Answer("", -1.0), False) == ["  composed; the run has no datastore"]
+    assert source_lines(Answer("", -1.0), True) == ["  generated; no similar question"]
+    assert source_lines(Answer("", -1.0), False) == ["  generated; the run has no datastore"]

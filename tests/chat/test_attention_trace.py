@@ -46,5 +46,5 @@ def test_several_answers_and_the_attention_of_the_first(bot):
 
 
 def test_nothing_is_attended_in_a_blank_question(bot):
-    with pytest.raises(InputError, match="a blank question has nothing to attend to: ask something"):
+    with pytest.raises(InputError, match="the question is blank"):
         trace_attention(bot, " ")

@@ -199,7 +199,7 @@ def test_what_was_taught_answers_in_every_way_and_is_forgotten_again(taught):
 def test_what_cannot_be_answered_so_is_refused(taught, bot):
     with pytest.raises(InputError, match="answers by retrieve: leave out the decoding settings"):
         taught.reply("hello", Beam(2), answer_by="retrieve")
-    with pytest.raises(InputError, match="no way of answering 'guess'"):
+    with pytest.raises(InputError, match="unknown way of answering 'guess'"):
         taught.reply("hello", answer_by="guess")
     bare = Chatbot(bot.model, bot.tokenizer, bot.max_length)
     assert bare.answers(["hello"])[0].sources == ()

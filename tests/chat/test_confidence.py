@@ -70,19 +70,21 @@ def test_equal_scores_are_refused_together_or_not_at_all():
 
 @pytest.mark.parametrize("refusals", [0, 1, -0.1, 5, float("nan")])
 def test_a_rate_that_cannot_be_is_refused(refusals):
-    with pytest.raises(InputError, match=r"a rate of wrong refusals must be above 0 and below 1, such as 0\.05, not"):
+    with pytest.raises(InputError, match=r"the refusal rate must be between 0 and 1, such as 0\.05, not"):
         made().bounds(refusals)
 
 
 def test_a_rate_that_so_few_questions_cannot_tell_is_refused():
-    with pytest.raises(InputError, match=r"of 0\.019 cannot be told from 99 questions: it must be at least 0\.02, or"):
+    with pytest.raises(
+        InputError, match=r"of 0\.019 is too small for a calibration on 99 questions: choose at least 0\.02, or"
+    ):
         made().bounds(0.019)
 
 
 def test_a_fallback_is_one_line():
     assert made().fallback("").text == ""
     for text in ("a\nb", "a\n", "a\u2028b"):
-        with pytest.raises(InputError, match="a fallback must be one line, not"):
+        with pytest.raises(InputError, match="the fallback must be a single line, not"):
             made().fallback(text)
 
 
@@ -230,7 +232,7 @@ def test_answers_chosen_otherwise_are_not_judged(calibrated, settings):
 
 
 def test_a_run_that_is_not_calibrated_says_what_to_type(small_run):
-    message = f"not calibrated, so that no confidence is known: first keras-transformer calibrate {small_run}$"
+    message = f"the run is not calibrated. Calibrate it first: keras-transformer calibrate {small_run}$"
     with pytest.raises(InputError, match=message):
         Confidence.load(small_run)
 
@@ -245,14 +247,16 @@ def test_after_further_training_it_is_to_be_calibrated_again(calibrated, tmp_pat
     assert Confidence.load(path)  # The same weights, written anew.
     weights[min(weights)] = weights[min(weights)] + 1
     run.save_weights(weights, {})
-    with pytest.raises(InputError, match=r"confidence.json: the run was trained on since: calibrate again: keras-tr"):
+    with pytest.raises(
+        InputError, match=r"confidence.json: the run was trained after its calibration. Calibrate it again: keras-tr"
+    ):
         Confidence.load(path)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "damaged"), ("[]", "damaged"), ("{}", "damaged"), ('{"format": 2}', "of format 2; this version reads"),
+        ("", "damaged"), ("[]", "damaged"), ("{}", "damaged"), ('{"format": 2}', "has format 2, but this"),
         ('{"format": 1, "own": [], "foreign": {}}', "damaged: it holds no questions"),
         ('{"format": 1, "own": [[1]], "foreign": {}}', "damaged"),
         ('{"format": 1, "own": [[-1, "?"]], "foreign": {}}', "damaged"),

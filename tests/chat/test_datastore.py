@@ -93,7 +93,7 @@ def test_a_question_of_the_corpus_is_left_aside_and_can_be_taught_anew(folder, d
     assert datastore.forget("배고파") == ["밥 먹어요.", "라면 먹을래요?"]
     assert answers(datastore, "배고파") == [None]
     assert datastore.answers_to("배고파") == []
-    with pytest.raises(InputError, match="forget: no exchange asks '배고파'"):
+    with pytest.raises(InputError, match="forget: no exchange has the question '배고파'"):
         datastore.forget("배고파")
     left_aside = (folder / CORRECTIONS).read_bytes()
     datastore.teach("배고파", "빵은요?")
@@ -111,9 +111,11 @@ def test_what_is_visible_is_numbered_as_in_its_index(datastore):
 
 
 def test_what_nothing_asks_cannot_be_forgotten(datastore):
-    with pytest.raises(InputError, match="forget: no exchange asks 'hello!'; the nearest asks 'hello'"):
+    with pytest.raises(
+        InputError, match="forget: no exchange has the question 'hello!'; the nearest question is 'hello'"
+    ):
         datastore.forget("hello!")
-    with pytest.raises(InputError, match=r"forget: no exchange asks ''$"):
+    with pytest.raises(InputError, match=r"forget: no exchange has the question ''$"):
         datastore.forget(" ")
 
 

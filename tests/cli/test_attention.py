@@ -64,7 +64,7 @@ def test_a_page_needs_no_matplotlib(call, tmp_path, monkeypatch):
         ("안녕", ["a.png", "--seed", "1"], "--seed needs --sample"),
         (
             "hello " * 24, ["a.png"],
-            "the question has 26 tokens with its start and end, and this run reads 24: ask a shorter one",
+            "the question has 26 tokens including start and end, but this run reads at most 24: ask a shorter one",
         ),
         ("\udcff", ["a.html"], "the question is not UTF-8"),
     ],
@@ -76,7 +76,7 @@ def test_wrong_input_is_one_line_before_the_model_is_loaded(call, tmp_path, monk
 
 
 def test_a_blank_question_is_one_line(call, tmp_path):
-    message = "keras-transformer: error: a blank question has nothing to attend to: ask something\n"
+    message = "keras-transformer: error: the question is blank. Write one.\n"
     assert call(" ", "--output", "a.html") == (2, "", message)
     assert names(tmp_path) == []
 

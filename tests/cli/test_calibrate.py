@@ -75,7 +75,7 @@ def test_the_table_is_for_people():
 
 
 def test_the_validation_part_is_asked(run, corpus, small_pairs, capsys):
-    message = f"{run}: does not say where its corpus is: name it"
+    message = f"{run}: the path of its corpus is not recorded: name the corpus"
     assert refused(capsys, "calibrate", run) == message
     status, out, error = says(capsys, "calibrate", run, corpus, "--json")
     assert (status, error) == (0, f"Asking {run} {len(split_pairs(small_pairs)['validation'])} questions …\n")
@@ -93,7 +93,7 @@ def test_the_validation_part_is_asked(run, corpus, small_pairs, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--n-best", "2"], "--n-best: the one answer to each question is judged, the best"),
+        (["--n-best", "2"], "--n-best: calibration uses only the best answer to each question: leave it out"),
         (["--top-k", "2"], "--top-k needs --sample"),
         (["--max-length", "0"], "max_length must be 1 or more, not 0"),
     ],
@@ -106,7 +106,7 @@ def test_what_is_not_there_is_one_line(run, tmp_path, capsys):
     assert refused(capsys, "calibrate", "no run") == "no run: there is no such run folder"
     assert refused(capsys, "calibrate", run, "no corpus.csv") == "no corpus.csv: no such file"
     (tmp_path / "alone.csv").write_text("question,answer\nhello,Hi there!\n")
-    assert "alone.csv: its validation part holds no question" in refused(
+    assert "alone.csv: its validation split holds no question" in refused(
         capsys, "calibrate", run, tmp_path / "alone.csv"
     )
     assert not (run / "confidence.json").exists()
@@ -115,7 +115,7 @@ def test_what_is_not_there_is_one_line(run, tmp_path, capsys):
 def test_a_run_that_held_nothing_out_is_to_be_asked_other_questions(run, corpus, capsys):
     """Its own questions are all known word for word: every other one would be refused."""
     Run(run).change_config(Run(run).config.replace(hold_out=False))
-    assert refused(capsys, "calibrate", run).startswith(f"{run}: knows all questions of its corpus")
+    assert refused(capsys, "calibrate", run).startswith(f"{run}: trained on all questions of its corpus")
     assert not (run / "confidence.json").exists()
     assert says(capsys, "calibrate", run, corpus)[0] == 0
 
@@ -148,24 +148,24 @@ def test_a_conversation_says_the_fallback_whole(judged, capsys, monkeypatch):
     said = capsys.readouterr().out.splitlines()
     assert said[0] == UNKNOWN
     assert "calibrated for greedy, " in said[1] and "not for beam, num_beams 2" in said[1]
-    assert said[2] == "--fallback judges the one answer to a question: leave out --n-best"
+    assert said[2] == "--fallback applies to a single answer: leave out --n-best"
     assert said[3:] == ["hello", UNKNOWN]
     assert conversation.settings == strategy_settings(options)
     monkeypatch.setattr(chat.Chatbot, "load", lambda run: bot)
     answer_lines(judged, ["hello", "", "漢"], options)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [UNKNOWN, ""]
-    assert lines[2].startswith("I never met any of these: 漢")
+    assert lines[2].startswith("I do not know any of these characters: 漢")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--refusals", "0.1"], "--refusals needs --fallback TEXT"),
-        (["--fallback", "?", "--n-best", "2"], "--fallback judges the one answer to a question: leave out --n-best"),
-        (["--fallback", "?", "--refusals", "1.5"], "a rate of wrong refusals must be above 0 and below 1"),
-        (["--fallback", "?", "--refusals", "0.01"], "a rate of wrong refusals of 0.01 cannot be told from 99"),
-        (["--fallback", "a\nb"], "a fallback must be one line, not 'a\\nb'"),
+        (["--fallback", "?", "--n-best", "2"], "--fallback applies to a single answer: leave out --n-best"),
+        (["--fallback", "?", "--refusals", "1.5"], "the refusal rate must be between 0 and 1"),
+        (["--fallback", "?", "--refusals", "0.01"], "a refusal rate of 0.01 is too small for a calibration on 99"),
+        (["--fallback", "a\nb"], "the fallback must be a single line, not 'a\\nb'"),
         (["--fallback", "\udcff"], "--fallback is not UTF-8"),
         (["--fallback", "?", "--beam", "3"], "confidence.json: calibrated for greedy, max_length 23, "),
     ],
@@ -178,5 +178,5 @@ def test_a_fallback_that_cannot_be_is_one_line(judged, capsys, words, message):
 def test_without_a_calibration_the_command_to_type_is_named(run, capsys):
     for command in (["answer", run], ["chat", run], ["export", run, run / "out"]):
         line = refused(capsys, *command, "--fallback", UNKNOWN)
-        assert line == f"{run}: not calibrated, so that no confidence is known: first keras-transformer calibrate {run}"
+        assert line == f"{run}: the run is not calibrated. Calibrate it first: keras-transformer calibrate {run}"
     assert not (run / "out").exists()

@@ -72,7 +72,7 @@ def test_the_tables_are_for_people():
         "A  runs/첫째",
         "B  runs/둘째",
         "",
-        "test part: 1,234 questions, 2,000 answers to them",
+        "test split: 1,234 questions, 2,000 answers to them",
         "",
         "                    A       B  better",
         "bits_per_char   1.500   1.500  less",
@@ -90,7 +90,7 @@ def test_the_tables_are_for_people():
         "copied         -10.0%  -20.0% to -10.0%  significant",
         "",
     ]
-    assert lines[18].startswith("The intervals are those of paired bootstrap resampling")
+    assert lines[18].startswith("The intervals come from paired bootstrap resampling")
     assert "chrf: nrefs:1" in lines
     assert lines[-7:] == [
         "",
@@ -139,10 +139,10 @@ def test_what_a_run_may_have_met_is_said(make_run, corpus, tmp_path, capsys):
     assert status == 0
     assert errors.splitlines() == [
         "Comparing on 2 pairs …",
-        f"keras-transformer: warning: {own}: 2 of 2 questions stand in the training part of its corpus: no test of "
-        "what it never met",
-        f"keras-transformer: warning: {unknown}: was trained on another corpus, which is not found: it may have met "
-        "these questions in training",
+        f"keras-transformer: warning: {own}: 2 of 2 questions are in its training data: the scores do not measure "
+        "unseen questions",
+        f"keras-transformer: warning: {unknown}: trained on another corpus, which was not found: these questions may "
+        "have been in its training data",
     ]
     assert "copied" not in out
 
@@ -151,19 +151,21 @@ def test_without_a_corpus_it_must_be_the_same_for_all(make_run, small_run, corpu
     own = make_run("own", corpus)
     corpus.write_text(corpus.read_text("utf-8") + "또 다른 질문,다른 답\n", "utf-8")
     other = make_run("other", corpus)
-    message = f"{own} and {other} were trained on different corpora: say by --corpus CORPUS what to ask"
+    message = f"{own} and {other} were trained on different corpora: choose one with --corpus CORPUS"
     assert refused(capsys, own, other) == message
     status, out, _ = called(capsys, other, own, "--corpus", corpus, "--json")
     assert status == 0 and "copied" not in json.loads(out)["runs"][0]["scores"]  # What both could copy is not the same.
-    assert refused(capsys, small_run, small_run) == f"{small_run}: does not say where its corpus is: name it"
+    assert (
+        refused(capsys, small_run, small_run) == f"{small_run}: the path of its corpus is not recorded: name the corpus"
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["a"], "name two runs or more to compare, and at most 26: here is 1"),
-        (["a"] * 27, "name two runs or more to compare, and at most 26: here is 27"),
-        (["a", "b", "--split", "dev"], "--split: there is no part 'dev', but train, validation, test"),
+        (["a"], "name between 2 and 26 runs to compare, not 1"),
+        (["a"] * 27, "name between 2 and 26 runs to compare, not 27"),
+        (["a", "b", "--split", "dev"], "--split: must be one of train, validation, test, not 'dev'"),
         (["a", "b"], "a: there is no such run folder"),
     ],
 )

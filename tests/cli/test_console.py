@@ -26,7 +26,7 @@ def test_what_is_longer_than_a_line_breaks_within():
     ("backend", "message"),
     [
         ("jaxx", "KERAS_BACKEND=jaxx: must be one of tensorflow, jax, torch"),
-        ("jax", "KERAS_BACKEND=jax: that package is missing: pip install jax"),
+        ("jax", "KERAS_BACKEND=jax: the package is not installed: pip install jax"),
     ],
 )
 def test_a_backend_that_is_not_there_is_one_line(monkeypatch, capsys, backend, message):

@@ -101,7 +101,7 @@ def test_lines_are_one_conversation_and_a_blank_one_begins_another(options, monk
     answer_lines("run", ["a", "b", "", "c", "?", "d"], options)
     assert bot.asked == ["a", "a\nA\nb", "c", "?\n\nd"]
     lines = capsys.readouterr().out.splitlines()
-    assert lines == ["A", "B", "", "C", "I never met any of these: ?  (모두 처음 보는 글자예요)", "D"]
+    assert lines == ["A", "B", "", "C", "I do not know any of these characters: ?  (모두 처음 보는 글자입니다)", "D"]
 
 
 class Store:
@@ -122,11 +122,11 @@ def test_the_line_after_wrong_is_the_right_answer_unless_it_is_empty_or_a_comman
     conversation.bot.datastore = Store()
     for line in ("/wrong", "a", "/wrong", "x", "/wrong", "", "/wrong", "/why", "b", "/wrong", "y"):
         assert conversation.hear(line)
-    right = "What would be right?  어떤 답이 맞나요?"
+    right = "What is the right answer?  어떤 답이 맞나요?"
     assert capsys.readouterr().out.splitlines() == [
-        "Nothing was asked yet.  아직 질문이 없습니다.", "A",
+        "No question was asked yet.  아직 질문이 없습니다.", "A",
         right, "locked", right, "Nothing was taught.  아무것도 가르치지 않았습니다.",
-        right, "  composed; nothing known is near", "B", right, "Taught: b → y  (before: no known answer)",
+        right, "  generated; no similar question", "B", right, "Taught: b → y  (before: no known answer)",
     ]  # fmt: skip
     assert conversation.bot.datastore.lessons == [("a", "x"), ("b", "y")]
     conversation.hear("/wrong")
@@ -138,7 +138,7 @@ def test_without_a_datastore_there_is_nothing_to_teach(options, capsys):
     for line in ("a", "/wrong", "b", "/why"):
         conversation.hear(line)
     assert capsys.readouterr().out.splitlines() == [
-        "A", chat.NO_DATASTORE, "B", "  composed; the run has no datastore",
+        "A", chat.NO_DATASTORE, "B", "  generated; the run has no datastore",
     ]  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def test_the_way_is_changed_and_what_says_how_to_generate_ends_it(options, capsy
         (None, Beam(4)), ("hybrid", None), (None, Sampling(2.0)), ("retrieve", None), ("generate", None),
         ("generate", None), ("generate", None),
     ]  # fmt: skip
-    assert capsys.readouterr().out == "/by: /help shows what stands behind /by\n"
+    assert capsys.readouterr().out == "/by: invalid value. /help shows how to use /by.\n"
 
 
 def test_sources_are_shown_where_they_are_asked_for(options, monkeypatch, capsys):
@@ -161,8 +161,15 @@ def test_sources_are_shown_where_they_are_asked_for(options, monkeypatch, capsys
     monkeypatch.setattr(chat.Chatbot, "load", lambda run: Bot(1))
     answer_lines("run", ["b", "", "?"], options)
     lines = capsys.readouterr().out.splitlines()
-    cited = "  composed; the run has no datastore"
-    assert lines == ["A", cited, "B", cited, "", "I never met any of these: ?  (모두 처음 보는 글자예요)"]
+    cited = "  generated; the run has no datastore"
+    assert lines == [
+        "A",
+        cited,
+        "B",
+        cited,
+        "",
+        "I do not know any of these characters: ?  (모두 처음 보는 글자입니다)",
+    ]
 
 
 def test_a_far_fetched_answer_is_said_to_be_one(options, monkeypatch, capsys):
@@ -196,5 +203,5 @@ def test_ctrl_c_ends_an_answer_whose_sources_can_be_asked_for(options, monkeypat
     conversation.hear("a")
     conversation.hear("/why")
     assert capsys.readouterr().out.splitlines() == [
-        "오전 …", "  composed; nearest:", "  [0.50] faq.csv, row 3: 몇 시?",
+        "오전 …", "  generated; nearest:", "  [0.50] faq.csv, row 3: 몇 시?",
     ]  # fmt: skip

@@ -59,7 +59,7 @@ def test_answers_with_their_sources(run, call):
     assert sources[0].startswith("  [1.00] pair ")
     assert sources[0].endswith(": hello")
     out = call("answer", run, "--cite", stdin="hello\n")[1].splitlines()
-    assert out[:2] == ["Hi there!", "  composed; nearest:"]
+    assert out[:2] == ["Hi there!", "  generated; nearest:"]
     assert len(out) == 5
     found = json.loads(call("answer", run, "--json", "--answer-by", "retrieve", stdin="hello\n")[1])
     [answer] = found["answers"]
@@ -68,7 +68,7 @@ def test_answers_with_their_sources(run, call):
 
 
 def test_what_cannot_be_is_one_line(run, call, tmp_path, monkeypatch):
-    assert refused(call, "forget", run, "who?").startswith("forget: no exchange asks 'who?'")
+    assert refused(call, "forget", run, "who?").startswith("forget: no exchange has the question 'who?'")
     assert refused(call, "teach", run, " ", "a") == "the question is blank. Write one."
     assert refused(call, "teach", run, "a", "\udcb0") == "the answer is not UTF-8"
     assert refused(call, "teach", tmp_path / "no", "a", "b") == f"{tmp_path / 'no'}: there is no such run folder"
@@ -82,7 +82,7 @@ def test_what_cannot_be_is_one_line(run, call, tmp_path, monkeypatch):
     assert refused(call, "answer", run, "--beam", "2", "--answer-by", "retrieve") == message
     (run / "datastore.jsonl").unlink()
     for command in (["teach", run, "a", "b"], ["forget", run, "a"]):
-        assert refused(call, *command) == f"{run}: has no datastore to correct. Train it again to get one."
+        assert refused(call, *command) == f"{run}: this run has no datastore to correct. Train it again to get one."
     for command in (["answer", run], ["chat", run], ["evaluate", run], ["compare", run, run]):
         message = f"{run}: has no datastore to retrieve from. Train it again, or answer by generate."
         assert refused(call, *command, "--answer-by", "retrieve") == message
@@ -101,10 +101,8 @@ def test_info_and_exports_say_how_the_run_answers(run, call, tmp_path):
     line = f"answers   by retrieve (chrF: generate 10.0, retrieve 20.6); {count} exchanges, 1 taught, 1 forgotten"
     assert line in in_lines(about).splitlines()
     out = call("export", run, tmp_path / "greedy", "--max-length", 5)[1]
-    assert out.endswith("; answers by generating only; the run itself answers by retrieve\n")
-    assert "answers   by generating only; the run itself answers by retrieve" in in_lines(
-        about_folder(tmp_path / "greedy")
-    )
+    assert out.endswith("; answers by generate only; the run answers by retrieve\n")
+    assert "answers   by generate only; the run answers by retrieve" in in_lines(about_folder(tmp_path / "greedy"))
     out = call("export", run, tmp_path / "onnx", "--format", "onnx")[1]
     assert out.endswith("; answers by retrieve, as the run does\n")
     assert "answers   by retrieve, as the run does" in in_lines(about_folder(tmp_path / "onnx"))

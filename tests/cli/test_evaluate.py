@@ -43,8 +43,8 @@ def test_the_table_is_for_people():
     lines = list(table(found))
     assert lines[0] == 25 * " " + "95 % interval"
     assert lines[4].startswith("chrf               50.0  40.0 to 60.0    character n-grams")
-    assert lines[6].startswith("exact_match       20.0%  10.0% to 30.0%  answers that stand so in the corpus")
-    assert lines[7].startswith("word_error_rate  125.0%                  words to change")
+    assert lines[6].startswith("exact_match       20.0%  10.0% to 30.0%  answers equal to a reference answer")
+    assert lines[7].startswith("word_error_rate  125.0%                  word edits")
     assert not any("copied" in line for line in lines)
     assert lines[-2:] == ["", "chrf: nrefs:1"]
 
@@ -59,7 +59,7 @@ def test_the_part_named_is_asked_and_the_runs_own_training_part_known(small_run,
     assert main(["evaluate", str(small_run), str(corpus), "--beam", "2"]) == 0
     printed = capsys.readouterr().out.splitlines()
     tested = len(parts["test"])
-    assert printed[0] == f"{small_run}, test part: {tested} questions, {tested} answers to them"
+    assert printed[0] == f"{small_run}, test split: {tested} questions, {tested} answers to them"
     assert not any(line.startswith("copied") for line in printed)  # It is another corpus now.
     assert any(line.startswith("exact_match") for line in printed)
 
@@ -70,7 +70,7 @@ def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run,
     about = about_corpus(own.source, own.survey())
     run = Run.create(tmp_path / "run", small.config, small.tokenizer, about)
     words = ["evaluate", str(run.path), str(corpus)]
-    with pytest.raises(InputError, match=r"말뭉치\.csv: its test part holds no pair: name another by --split"):
+    with pytest.raises(InputError, match=r"말뭉치\.csv: its test split holds no pairs: choose another with --split"):
         read_part(parser().parse_args(words), run)
     pairs, training_answers, *_ = read_part(parser().parse_args([*words, "--split", "validation"]), run)
     assert (len(pairs), len(training_answers)) == (128, 8)
@@ -79,8 +79,8 @@ def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run,
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--split", "dev"], "--split: there is no part 'dev', but train, validation, test"),
-        (["--n-best", "2"], "--n-best: one answer to each question is evaluated, the best"),
+        (["--split", "dev"], "--split: must be one of train, validation, test, not 'dev'"),
+        (["--n-best", "2"], "--n-best: evaluation uses only the best answer to each question: leave it out"),
         (["--top-k", "2"], "--top-k needs --sample"),
         (["--beam", "0"], "the number of beams must be at least 1, not 0"),
     ],
@@ -94,7 +94,7 @@ def test_what_is_not_there_is_one_line(small_run, tmp_path, capsys):
     assert refused(capsys, small_run, "no corpus.csv") == "no corpus.csv: no such file"
     alone = tmp_path / "alone.csv"
     alone.write_text("question,answer\nhello,Hi there!\n")
-    assert refused(capsys, small_run, alone) == f"{alone}: its test part holds no pair: name another by --split"
+    assert refused(capsys, small_run, alone) == f"{alone}: its test split holds no pairs: choose another with --split"
 
 
 @pytest.mark.filterwarnings("default")
@@ -112,7 +112,7 @@ def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_fo
     out, errors = capsys.readouterr()
     count = json.loads(out)["questions"]
     assert json.loads(out)["met"] == count > 0
-    what = f"{count} of {count} questions stand in the training part of its corpus: no test of what it never met"
+    what = f"{count} of {count} questions are in its training data: the scores do not measure unseen questions"
     assert f"keras-transformer: warning: {run}: {what}" in errors.splitlines()
     assert main(["evaluate", str(run), "--json"]) == 0  # The run's own corpus, as none is named.
     out, errors = capsys.readouterr()

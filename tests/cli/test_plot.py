@@ -59,7 +59,7 @@ def test_refusals_are_those_of_the_calibration(drawn, edited):
     run = edited()
     calibrate(run, ["hello?", "잘 자 !", "thank you very much"])
     assert labels(drawn("refusals", run)) == [
-        "questions like those of the calibration, at most", "random Hangul", "random letters", "shuffled characters",
+        "in-domain questions, at most", "random Hangul", "random letters", "shuffled characters",
         "mixed words",
     ]  # fmt: skip
 
@@ -103,14 +103,14 @@ def test_the_model_of_a_preset_and_of_a_run(drawn, small_run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["training", "nowhere", "--output", "a.gif"], "a.gif: a picture ends in .png, .svg, .pdf: name such a file"),
+        (["training", "nowhere", "--output", "a.gif"], "a.gif: name a file that ends in .png, .svg, .pdf"),
         (["training", "nowhere", "--output", "no/a.png"], "no/a.png: there is no folder no"),
         (["training", "nowhere", "--output", "a.png"], "nowhere: there is no such run folder"),
         (["model", "nowhere", "--output", "a.png"], "nowhere: there is no such run folder"),
         (["positions", "--d-model", "0", "--output", "a.png"], "d_model must be a whole number of at least 1, not 0"),
         (
             ["schedule", "--preset", "characters", "--output", "a.png"],
-            "characters: its cosine ends with the training, of unknown length: add --steps N, its updates",
+            "characters: the length of its cosine schedule is unknown: add --steps N, the number of updates",
         ),
         (["schedule", "--preset", "demo", "--steps", "0", "--output", "a.png"], "steps must be a whole number of at"),
     ],

@@ -69,8 +69,11 @@ def test_another_corpus_may_be_named(call, corpus, small_run, tmp_path):
     [
         (["--output", "a.pdf"], "a.pdf: name a file that ends in .html"),
         (["--output", "none/a.html"], "none/a.html: there is no folder none"),
-        (["--output", "a.html", "--split", "dev"], "--split: there is no part 'dev', but train, validation, test"),
-        (["--output", "a.html", "--n-best", "2"], "--n-best: one answer to each question is evaluated, the best"),
+        (["--output", "a.html", "--split", "dev"], "--split: must be one of train, validation, test, not 'dev'"),
+        (
+            ["--output", "a.html", "--n-best", "2"],
+            "--n-best: evaluation uses only the best answer to each question: leave it out",
+        ),
         (["--output", "a.html"], "no run: there is no such run folder"),
     ],
 )
@@ -80,7 +83,7 @@ def test_wrong_words_are_one_line(call, tmp_path, words, message):
 
 
 def test_a_run_that_does_not_say_where_its_corpus_is_is_one_line(call, small_run, tmp_path):
-    message = f"keras-transformer: error: {small_run}: does not say where its corpus is: name it\n"
+    message = f"keras-transformer: error: {small_run}: the path of its corpus is not recorded: name the corpus\n"
     assert call(small_run, "--output", "a.html") == (2, "", message)
     assert names(tmp_path) == []
 

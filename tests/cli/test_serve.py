@@ -99,7 +99,7 @@ cli.main(["serve", "run", "--port", "0"])
 def test_open_to_other_machines_without_a_key_is_worth_a_warning():
     process = call("no-such-run", "--host", "0.0.0.0", "--port", "0")
     assert one_error_line(process).endswith("there is no such run folder")
-    warning = "keras-transformer: warning: other machines can ask, whoever they are: add --api-key-file FILE\n"
+    warning = "keras-transformer: warning: any machine can send requests: add --api-key-file FILE to require a key\n"
     assert process.stderr.decode().startswith(warning)
 
 
@@ -107,7 +107,7 @@ def test_a_port_in_use_is_one_line(small_run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         line = one_error_line(call(small_run, "--port", port))
-    start = f"keras-transformer: error: cannot listen at 127.0.0.1, port {port}: "
+    start = f"keras-transformer: error: cannot listen on 127.0.0.1, port {port}: "
     assert line.startswith(start)
     assert line.endswith("; choose another --host or --port")
 
@@ -117,7 +117,7 @@ def test_a_port_in_use_is_one_line(small_run):
     [
         (["run", "--batch", "0"], "--batch must be at least 1, not 0"),
         (["run", "--api-key-file", "no-key"], "no-key: No such file or directory"),
-        (["run", "--name", "a b"], "'a b' cannot stand in /v1/models/NAME: add --name NAME"),
+        (["run", "--name", "a b"], "'a b' is not valid in /v1/models/NAME: add --name NAME"),
         (["run", "--port", "65536"], "--port must be from 0 to 65535, not 65536"),
     ],
 )

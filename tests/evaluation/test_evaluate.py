@@ -74,7 +74,7 @@ def test_a_model_that_only_copies_what_it_is_fed_has_no_answer_right(small_run, 
 
 
 def test_nothing_to_evaluate_on_is_said(small_run, small_pairs):
-    with pytest.raises(InputError, match="there is no pair to evaluate on"):
+    with pytest.raises(InputError, match="there are no pairs to evaluate on"):
         evaluate(small_run, small_pairs[:0])
     with pytest.raises(InputError, match="the pairs have no column 'answer'"):
         evaluate(small_run, small_pairs[["question"]])

@@ -209,7 +209,7 @@ def test_nothing_empty_is_added(golden_file, question, answer, message):
         ('{"question": "a", "answers": ["b"], "last": 1}', '"last" is not a text. Remove it.'),
         (
             '{"question": "\\ud83d", "answers": ["b"]}',
-            '"question" is not Unicode: it holds half of a character. Write a text.',
+            '"question" is not valid Unicode: it contains a lone surrogate. Write a text.',
         ),
         (
             json.dumps({"question": unicodedata.normalize("NFD", "안녕 "), "answers": ["b"]}),

@@ -98,6 +98,6 @@ def test_it_is_said_how_many(make_run, folder, recwarn):
     run = make_run(folder)
     assert warn_of_met(run, load_pairs(folder / "test.csv")) == 0
     assert not recwarn
-    message = r"run: 100 of 100 questions stand in the training part of its corpus: no test of what it never met$"
+    message = r"run: 100 of 100 questions are in its training data: the scores do not measure unseen questions$"
     with pytest.warns(CorpusWarning, match=message):
         assert warn_of_met(run, load_pairs(folder / "train.csv")) == 100

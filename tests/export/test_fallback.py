@@ -91,7 +91,7 @@ def test_it_must_be_calibrated_for_the_answers_that_are_exported(calibrated, tmp
         export(calibrated, tmp_path / "out", fallback=UNKNOWN, strategy=Beam(2))
     with pytest.raises(InputError, match="not for greedy, max_length 5"):
         export(calibrated, tmp_path / "out", fallback=UNKNOWN, max_length=5)
-    with pytest.raises(InputError, match="cannot be told from 15 questions"):
+    with pytest.raises(InputError, match="is too small for a calibration on 15 questions"):
         export(calibrated, tmp_path / "out", fallback=UNKNOWN)  # At a rate of 0.05.
     assert not (tmp_path / "out").exists()
 

@@ -63,24 +63,24 @@ def test_it_has_what_is_to_be_known(make_report, small_run):
     found, run = Elements(page), Run(small_run)
     assert found.texts("title") == found.texts("h1") == ["Report on the run “run”"] == [page.title]
     assert found.texts("h2") == [
-        "Scores", "Answers", "The worst answers", "How it learned", "Settings", "The corpus it was trained on",
-        "How to repeat it",
+        "Scores", "Answers", "The worst answers", "Training", "Settings", "Training corpus",
+        "How to reproduce it",
     ]  # fmt: skip
     assert found.texts("p")[0] == (
         "100.0% of 40 questions are answered as the corpus does (100.0% to 100.0%); "
         "chrF 100.0, 1.000 bits per character."
     )
-    assert "40 questions with 80 answers: the validation part of pairs.csv." in page
+    assert "40 questions with 80 answers: the validation split of pairs.csv." in page
     rows = found.texts("tr")
     assert len(rows) == 11
-    assert rows[1] == ("bits_per_charbits per character of the corpus's answers; fewer are better1.0001.000 – 1.000")
-    assert rows[-1] == "answer_lengthcharacters of an answer10.010.0 – 10.0"
+    assert rows[1] == ("bits_per_charbits per character of the reference answers; lower is better1.0001.000 – 1.000")
+    assert rows[-1] == "answer_lengthmean characters per answer10.010.0 – 10.0"
     assert len(found.texts("article")) == 15
     assert found.texts("article")[0] == "question 1 corpus answer number 1 or another run or another chrF 100"
     assert found.texts("figcaption") == list(training.PANELS)
     assert len(found.texts("svg")) == 4
     best = run.summary()["best_epoch"]
-    assert f"Epoch {best} was the best of 40 by val_bits_per_char, and its weights are kept." in page
+    assert f"Epoch {best} was the best of 40 by val_bits_per_char; the run uses its weights." in page
     assert run.corpus["fingerprint"] in found.texts("dd")
     assert found.texts("pre")[-1] == commands[0]
 
@@ -127,8 +127,8 @@ def test_what_a_calibrated_run_refuses_is_drawn(make_report, small_run, tmp_path
     checksum = tensors_checksum(copy / "weights.safetensors")
     Confidence(own, {"mixed words": own[:9]}, {}, checksum).save(Run(copy))
     for corpus, title, kind in (
-        (ENGLISH, "When it does not answer", "mixed words"),
-        (KOREAN, "답하지 않을 때", "낱말을 뒤섞은 질문"),
+        (ENGLISH, "Confidence threshold", "mixed words"),
+        (KOREAN, "신뢰도 임곗값", "낱말을 뒤섞은 질문"),
     ):
         page = Elements(make_report(*asked(corpus), run=copy))
         assert title in page.texts("h2")
@@ -190,8 +190,8 @@ def test_ids_are_unique_and_every_reference_has_one(make_report):
 @pytest.mark.parametrize(
     ("met", "own", "text"),
     [
-        (7, True, "7 of 40 questions stand in the training part of the run's corpus"),
-        (None, False, "it may have met these questions in training"),
+        (7, True, "7 of 40 questions are in the run's training data"),
+        (None, False, "these questions may have been in its training data"),
         (None, True, None),
         (0, False, None),
     ],
@@ -207,7 +207,7 @@ def test_a_run_without_its_training_and_few_questions_lacks_what_is_not_there(ma
     (copy / "metrics.csv").unlink()
     (copy / "summary.json").unlink()
     page = Elements(make_report({"hello": ["Hi"]}, [""], run=copy))
-    assert page.texts("h2") == ["Scores", "Answers", "Settings", "The corpus it was trained on", "How to repeat it"]
+    assert page.texts("h2") == ["Scores", "Answers", "Settings", "Training corpus", "How to reproduce it"]
     assert page.texts("article") == ["hello corpus Hi run (nothing) chrF 0"]
 
 
@@ -215,7 +215,7 @@ def test_a_training_that_goes_on_is_said_to(make_report, small_run, tmp_path):
     copy = shutil.copytree(small_run, tmp_path / "run")
     assert "The training took" in make_report(*asked(ENGLISH), run=copy)
     (copy / "summary.json").unlink()
-    assert "The training has not ended yet." in make_report(*asked(ENGLISH), run=copy)
+    assert "The training has not finished yet." in make_report(*asked(ENGLISH), run=copy)
 
 
 def test_a_real_run_is_asked_as_it_is_told_to(small_run, small_pairs, monkeypatch):

@@ -81,7 +81,7 @@ def test_a_longer_answer_than_the_model_makes_is_no_setting_of_its_own(start, bo
         ({"questions": "a", "strategy": {"kind": "greedy"}, "n_best": 2}, "greedy decoding finds one answer, not 2"),
         ({"questions": "a", "strategy": {"kind": "beam", "num_beams": 2}, "n_best": 3}, "take more beams"),
         ({"questions": "a", "min_length": 21}, "min_length 21 is more than max_length 20"),
-        ({"questions": "a", "attention": True}, "this model does not tell its attention"),
+        ({"questions": "a", "attention": True}, "this model does not support attention: leave it out"),
         ({"questions": "a", "\ud800": 1}, "unable to parse raw data as a unicode string"),
         ({"questions": "\ud800"}, "unable to parse raw data as a unicode string"),
     ],
@@ -116,7 +116,7 @@ def test_a_failure_tells_clients_nothing_of_the_inside(start, caplog):
     server = start()
     response = ask(server, questions="부서져라")
     assert response.status_code == 500
-    assert message_of(response) == "the server failed at this; its log tells why"
+    assert message_of(response) == "internal server error: see the server's log"
     server.stop()
     assert "/home/me/model" in caplog.text
 
@@ -177,8 +177,8 @@ def test_tensorflow_serving_by_columns(start, inputs):
         ({"instances": [1]}, "instances.0: Input should be a question"),
         ({"instances": ["a"], "inputs": ["a"]}, "Extra inputs are not permitted"),
         ({"instances": ["a"], "signature_name": "x"}, "signature_name: Input should be 'serving_default'"),
-        ({"instances": [{"b64": "!"}]}, "instances.0.b64: no UTF-8 text in base64"),
-        ({"instances": [{"b64": "/w=="}]}, "instances.0.b64: no UTF-8 text in base64"),
+        ({"instances": [{"b64": "!"}]}, "instances.0.b64: not UTF-8 text in base64"),
+        ({"instances": [{"b64": "/w=="}]}, "instances.0.b64: not UTF-8 text in base64"),
         ({"instances": [{"b64": "YWFh" * 3334}]}, "instances.0.b64: more than 10000 characters in base64"),
         ({"inputs": {"x": ["a"]}}, "inputs: Input should be a list of questions"),
         ({"inputs": "a"}, "inputs: Input should be a list of questions"),

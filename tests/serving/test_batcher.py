@@ -104,7 +104,7 @@ def test_a_full_queue_is_said_at_once(held, bot):
     response = ask(server, questions="d")
     assert response.status_code == 503
     assert response.headers["retry-after"] == "1"
-    assert response.json()["error"]["message"] == "3 questions are waiting, 3 may"
+    assert response.json()["error"]["message"] == "the queue is full: 3 questions are waiting, the limit is 3"
     assert "queue_questions 3.0\n" in requests.get(f"{server.address}/metrics", timeout=300).text
     bot.goes_on.set()
     assert answers(asked.result()) == ["A", "B", "C"]
@@ -190,7 +190,7 @@ def test_different_settings_are_limited_as_their_programs_stay_for_good(start):
         200, 200, 200, 409, 200, 422,
     ]  # fmt: skip
     response = ask(server, questions="a", min_length=4)
-    assert response.json()["error"]["message"].startswith("this server answers by 3 different settings at most")
+    assert response.json()["error"]["message"].startswith("this server accepts at most 3 different decoding settings")
 
 
 def test_a_seed_is_no_setting_of_its_own(start):

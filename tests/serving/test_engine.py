@@ -139,7 +139,7 @@ def test_an_export_answers_in_one_way(start):
     for how in ({"n_best": 2}, {"attention": True}, {"max_length": 2}, {"strategy": {"kind": "beam"}}):
         refused = requests.post(f"{server.address}/v1/answer", json={"questions": "a", **how}, timeout=600)
         assert refused.status_code == 422
-        assert "in the way that it was exported for" in refused.json()["error"]["message"]
+        assert "the settings of this model were fixed at export" in refused.json()["error"]["message"]
     predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"instances": ["a"]}, timeout=600)
     assert predicted.json() == {"predictions": [{"answers": "A", "scores": -0.5}]}
     predicted = requests.post(f"{server.address}/v1/models/모형:predict", json={"inputs": ["a", "b"]}, timeout=600)

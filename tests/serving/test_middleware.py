@@ -48,7 +48,7 @@ def test_who_asks_too_often_is_told_when_to_come_again(start):
     response = post(server)
     assert response.status_code == 429
     assert 990 <= int(response.headers["retry-after"]) <= 1000
-    assert response.json()["error"]["message"].startswith("more than 0.001 requests a second: wait ")
+    assert response.json()["error"]["message"].startswith("rate limit of 0.001 requests per second exceeded: wait ")
     assert requests.get(f"{server.address}/health", timeout=300).status_code == 200
 
 
@@ -59,7 +59,10 @@ def test_a_body_that_is_too_large_is_refused_by_its_announcement(start):
     connection.endheaders()
     response = connection.getresponse()
     assert response.status == 413
-    assert response.read().decode() == '{"error":{"message":"the request is too large: 1048576 bytes at most"}}'
+    assert (
+        response.read().decode()
+        == '{"error":{"message":"the request is too large: at most 1048576 bytes are allowed"}}'
+    )
     connection.close()
 
 

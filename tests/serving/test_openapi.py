@@ -5,7 +5,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, reject, settings
 
 BEYOND_SCHEMAS = (
-    "greedy decoding finds one answer", "beams cannot find", "min_length", "this model does not tell its attention",
+    "greedy decoding finds one answer", "beams cannot find", "min_length", "this model does not support attention",
     "in base64", "this model answers by generate only",
 )  # fmt: skip
 """What a schema cannot say, of values that may not be together above all."""

@@ -64,7 +64,7 @@ def test_a_client_that_sends_slowly_is_left(start, bot, monkeypatch, part):
         slow.sendall(part)
         answer = b"".join(iter(lambda: slow.recv(4096), b""))
     assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-    assert answer.endswith(b'{"error":{"message":"the request did not come in time"}}')
+    assert answer.endswith(b'{"error":{"message":"the request was not complete in time"}}')
     assert not bot.calls
 
 

@@ -7,7 +7,7 @@ from keras_transformer.serving.sockets import address_of, is_open, listen
 def test_a_port_in_use_is_named():
     with listen("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
-        with pytest.raises(InputError, match=rf"cannot listen at 127.0.0.1, port {port}: Address already in use"):
+        with pytest.raises(InputError, match=rf"cannot listen on 127.0.0.1, port {port}: Address already in use"):
             listen("127.0.0.1", port)
 
 

@@ -86,7 +86,7 @@ def test_long_tokens_leave_room_for_the_cells(make_attended):
 @pytest.mark.parametrize(
     ("kind", "layer", "heads", "message"),
     [
-        ("self", None, None, "there is no attention of kind 'self', but of 'cross', 'encoder', 'decoder'"),
+        ("self", None, None, "unknown kind of attention 'self': choose one of 'cross', 'encoder', 'decoder'"),
         ("cross", 3, None, "there is no layer 3: layers are numbered from 1 to 2"),
         ("cross", 0, None, "there is no layer 0: layers are numbered from 1 to 2"),
         ("cross", None, [1, 4], "there is no head 4: heads are numbered from 1 to 3"),

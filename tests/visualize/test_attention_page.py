@@ -22,7 +22,7 @@ def choose(page, name, value):
 
 def test_it_begins_with_the_first_token_of_the_answer(make_attended, show_page):
     page = show_page(attention_html(make_attended()))
-    assert page.title() == "Where the model looks: 배고픈데 뭐 먹지?"
+    assert page.title() == "Attention weights: 배고픈데 뭐 먹지?"
     assert texts(page, "dd") == ["배고픈데 뭐 먹지?", "밥 먹어요."]
     assert texts(page, "#looking li") == ["밥", "먹어요", ".", "<end>"]
     assert texts(page, "#looking .here") == ["밥"]
@@ -86,7 +86,7 @@ def test_a_token_that_is_pointed_at_shows_where_it_looks_meanwhile(make_attended
     assert page.inner_text("#place") == "4 of 4"
     most = attended.cross[1, 1, 3].argmax()
     assert page.inner_text("#in-words") == (
-        f"“<end>” looks most at “{attended.question[most]}”: {shares(attended.cross[1, 1, 3])[most]}."
+        f"“<end>” attends most to “{attended.question[most]}”: {shares(attended.cross[1, 1, 3])[most]}."
     )
 
 
@@ -140,10 +140,10 @@ def test_dark_and_light(make_attended, show_page):
 
 def test_korean_and_english(make_attended, show_page):
     page = show_page(attention_html(make_attended()), locale="ko-KR")
-    assert page.inner_text("h1") == "모델은 어디를 보고 있을까"
+    assert page.inner_text("h1") == "어텐션 가중치"
     assert page.evaluate("document.documentElement.lang") == "ko"
     page.click("#language")
-    assert page.inner_text("h1") == "Where the model looks"
+    assert page.inner_text("h1") == "Attention weights"
     assert page.evaluate("document.documentElement.lang") == "en"
     words = page.evaluate("Object.values(WORDS).map((words) => Object.keys(words))")
     assert words[0] == words[1]

@@ -29,7 +29,7 @@ def test_other_sets_stand_in_the_place_of_those_of_the_calibration():
 
 
 def test_what_cannot_be_drawn_is_said(small_run):
-    with pytest.raises(InputError, match="there are no questions whose refusals could be drawn"):
+    with pytest.raises(InputError, match="there are no questions to plot refusals of"):
         plot_refusals(made())
     with pytest.raises(InputError, match="not calibrated"):
         plot_refusals(small_run)

@@ -25,7 +25,7 @@ def test_every_korean_character_has_a_glyph():
 def test_what_no_font_can_draw_is_named(monkeypatch):
     monkeypatch.setattr(fonts, "candidates", list)
     with pytest.raises(
-        InputError, match=r"no installed font can draw 한 \(U\+D55C\): install one .*koreanize-matplotlib"
+        InputError, match=r"no installed font has the characters 한 \(U\+D55C\): install one, .*koreanize-matplotlib"
     ):
         fonts.fonts_for(["한 a"])
 

@@ -30,7 +30,7 @@ def test_a_picture_takes_the_place_of_an_older_one_only_when_it_is_whole(tmp_pat
 @pytest.mark.parametrize("name", ["a.jpg", "a", ".png", "a.png.txt"])
 def test_other_endings_are_refused(tmp_path, name):
     for refusing in (check, lambda path: save(Figure(), path)):
-        with pytest.raises(InputError, match=r": a picture ends in \.png, \.svg, \.pdf: name such a file"):
+        with pytest.raises(InputError, match=r": name a file that ends in \.png, \.svg, \.pdf"):
             refusing(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

@@ -115,9 +115,9 @@ def test_a_column_that_older_runs_lack_is_said_to_be_missing(make):
 
 
 def test_no_runs_and_no_metrics_are_one_line(make):
-    with pytest.raises(InputError, match="name a run whose training is to be drawn"):
+    with pytest.raises(InputError, match="name at least one run to plot"):
         plot_training()
-    with pytest.raises(InputError, match="empty: no metrics: no epoch has ended yet, or they were left out of an"):
+    with pytest.raises(InputError, match="empty: no metrics: no epoch has finished yet, or the export omitted"):
         plot_training(make("empty", []))
 
 

@@ -1,7 +1,7 @@
-// Weights come in thousandths: data.weights[kind][layer][head][row][column]; the row looks at the column.
+// Weights in thousandths: data.weights[kind][layer][head][row][column], from the row's token to the column's.
 const data = JSON.parse(document.getElementById("data").textContent);
-const MEAN = -1; // In the place of a head's number: the mean of all.
-const DENSE = 14; // Columns above which the matrix has no room for numbers; beside the tokens they stand anyway.
+const MEAN = -1; // Stands for the mean of all heads.
+const DENSE = 14; // Maximum number of columns of a matrix with numbers; the tokens always show them.
 
 const state = {
   language: navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => tag in WORDS) ?? "en",
@@ -9,9 +9,9 @@ const state = {
   layer: data.weights.cross.length - 1,
   head: MEAN,
   row: 0,
-  pointed: null, // The row under the pointer, which is shown instead while it is there.
+  pointed: null, // The row under the pointer, which temporarily replaces the selected one.
 };
-let matrix, most; // Of what is chosen: its weights, and the largest of all heads, so that shades compare.
+let matrix, most; // The weights of the selection, and the maximum over all heads, so that shades are comparable.
 
 const root = document.documentElement;
 const percents = (language) => [language, new Intl.NumberFormat(language, { style: "percent" })];
@@ -45,7 +45,7 @@ function make(tag, className = "", ...children) {
   return element;
 }
 
-// Writes what comes from the chatbot, and whether it is Korean.
+// Writes a text from the chatbot, and sets its language.
 function write(element, text) {
   element.textContent = text;
   element.lang = /\p{Script=Hangul}/u.test(text) ? "ko" : "";
@@ -56,7 +56,7 @@ function addChoice(name, value, ...children) {
   const input = make("input");
   Object.assign(input, { type: "radio", name, value, checked: state[name] === value });
   input.addEventListener("change", () => choose({ [name]: value }));
-  // What the pointer chose leaves the arrow keys to the steps; a keyboard goes on choosing with them.
+  // After a selection by pointer, the arrow keys step through tokens; after one by keyboard, they keep selecting.
   input.addEventListener("click", (event) => event.detail > 0 && input.blur());
   byId(`${name}s`).append(make("label", "choice", input, ...children));
 }
@@ -73,7 +73,7 @@ function addChoices() {
   }
 }
 
-// Showing: all of it after a choice, a row after a step.
+// Rendering: everything after a selection, only the row after a step.
 
 function choose(change) {
   Object.assign(state, { pointed: null }, change);
@@ -189,7 +189,7 @@ function showLookedAt(row, weights) {
   });
 }
 
-// The answer as it stood before a token, and what the token added or, as letters of Hangul do, changed.
+// The answer before a token, and the text that the token added or, as Hangul letters do, changed.
 function showWritten(row) {
   if (state.kind === "encoder") return;
   const [before, after] = [data.written[row - 1] ?? "", data.written[row]].map((text) => [...text]);
@@ -199,7 +199,7 @@ function showWritten(row) {
   write(byId("added"), after.slice(kept).join(""));
 }
 
-// Moving.
+// Navigation.
 
 function go(row) {
   state.row = Math.max(0, Math.min(row, looking().length - 1));
@@ -214,7 +214,7 @@ function point(row) {
   showRow();
 }
 
-// Lets elements be pointed at and clicked: `rowOf` tells the row of the element that an event is in, or undefined.
+// Adds pointer and click handlers: `rowOf` returns the row of an event's element, or undefined.
 function follow(container, rowOf) {
   container.addEventListener("click", (event) => rowOf(event.target) >= 0 && go(rowOf(event.target)));
   container.addEventListener("pointerleave", () => point(null));
@@ -223,7 +223,7 @@ function follow(container, rowOf) {
   });
 }
 
-// Arrow keys step wherever they have no other use; Home and End do so among the tokens.
+// Arrow keys step unless they have another use; Home and End jump among the tokens.
 function stepByKey(event) {
   const steps = { ArrowLeft: -1, ArrowRight: 1 };
   const jumps = { Home: -Infinity, End: Infinity };
