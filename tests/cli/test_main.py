@@ -185,7 +185,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
     progress = process.communicate(timeout=300)[1].decode()
     assert process.returncode == 130
     assert "Traceback" not in progress
-    assert "The same command goes on from here." in progress
+    assert "Run the same command to resume." in progress
     stopped = len((tmp_path / "run/metrics.csv").read_text().splitlines()) - 1
     assert 1 <= stopped < 400
 
@@ -194,7 +194,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
     arguments[arguments.index("400")] = str(stopped + 2)
     again = call(*arguments)
     assert again.returncode == 0
-    assert "Going on at step" in again.stderr.decode()
+    assert "Resuming at step" in again.stderr.decode()
     epochs = [line.split(",")[0] for line in (tmp_path / "run/metrics.csv").read_text().splitlines()[1:]]
     assert epochs == [str(epoch + 1) for epoch in range(stopped + 2)]
 

@@ -162,7 +162,7 @@ def test_a_process_that_is_killed_ends_the_others_and_all_go_on_from_the_checkpo
     assert {1: ours, -signal.SIGABRT: "detected fatal errors"}[processes[0].returncode] in said
     assert 1 <= len(losses_of(run)) < 40 and not (run / "summary.json").exists()
     processes[1].communicate()
-    assert "Going on at step" in outcomes(begin(2, free_port(), corpus, "killed", *epochs))[0]
+    assert "Resuming at step" in outcomes(begin(2, free_port(), corpus, "killed", *epochs))[0]
     np.testing.assert_allclose(losses_of(run), train_on(1, corpus, "never killed", *epochs)[0], rtol=1e-4)
 
 
@@ -177,7 +177,7 @@ def test_ctrl_c_in_the_first_process_ends_all_with_the_state_saved(corpus, free_
     processes[0].send_signal(signal.SIGINT)
     said = [process.communicate(timeout=600)[1] for process in processes]
     assert processes[0].returncode == 130 and processes[1].returncode not in (None, 0)
-    assert said[0].endswith(f"Stopped and saved in {run.name}. The same command goes on from here.\n")
+    assert said[0].endswith(f"Stopped and saved in {run.name}. Run the same command to resume.\n")
     assert not list(run.glob(".*.part"))
 
 

@@ -248,7 +248,7 @@ def test_a_worker_that_is_killed_is_made_good(folder, cluster, alone):
     status, said = end_of(process)
     assert status == 0, said[-3000:]
     assert "Ray Train: worker 0 was lost" in said
-    assert "Going on at step" in said
+    assert "Resuming at step" in said
     np.testing.assert_allclose(losses_of(run), losses_of(alone), rtol=1e-4)
     weights, expected = load_file(run / "weights.safetensors"), load_file(alone / "weights.safetensors")
     assert weights.keys() == expected.keys()
@@ -276,7 +276,7 @@ def test_ctrl_c_leaves_a_ray_that_was_there_and_the_same_command_goes_on_until_r
     [other] = set(processes(environment["RAY_TMPDIR"], "RayTrainWorker")) - {writer(run)}
     os.kill(other, signal.SIGKILL)
     status, said = end_of(process)
-    assert status == 1 and "Going on at step" in said
+    assert status == 1 and "Resuming at step" in said
     last = said.splitlines()[-1]
     assert last.startswith("keras-transformer: failed: ") and "worker 1 was lost" in last
     assert last.endswith(", after 0 retries; the same command goes on from the last checkpoint")
