@@ -68,7 +68,7 @@ def test_the_same_call_goes_on_with_or_without_an_epoch_done(parent, tmp_path, f
 
 @pytest.mark.parametrize(("name", "theirs", "ours"), [("d_model", 16, 32), ("norm_first", False, True)])
 def test_another_model_is_refused_before_anything_is_made(parent, tmp_path, name, theirs, ours):
-    with pytest.raises(InputError, match=f"부모: has {name} {theirs}, not {ours}; a run from it keeps that"):
+    with pytest.raises(InputError, match=f"부모: has {name} {theirs}, not {ours}; fine-tuning cannot change {name}"):
         train(corpus("ask"), tmp_path / "run", TINY.replace(**{name: ours}), from_run=parent)
     assert not (tmp_path / "run").exists()
 
@@ -87,5 +87,5 @@ def test_a_run_that_was_begun_otherwise_is_refused(parent, tmp_path):
     child = shutil.copytree(parent, tmp_path / "child")
     about = json.loads((child / "config.json").read_text("utf-8"))
     (child / "config.json").write_text(json.dumps({**about, "from": {"id": "other", "path": "/other"}}))
-    with pytest.raises(InputError, match=r"child: was begun from /other, not .*부모"):
+    with pytest.raises(InputError, match=r"child: was started from /other, not .*부모"):
         train(corpus("질문"), child, from_run=parent)

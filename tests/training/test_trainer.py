@@ -249,7 +249,7 @@ def test_another_corpus_or_setting_is_refused(trained, pairs):
     run_dir, _ = trained
     with pytest.raises(InputError, match=r"was trained on another corpus \(160 pairs, these are 150\)"):
         train(pairs[:150], run_dir, TINY)
-    with pytest.raises(InputError, match="was begun with d_model 16, not 32"):
+    with pytest.raises(InputError, match="was started with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))
 
 
