@@ -61,7 +61,7 @@ def check_cluster(coordinator, processes, process):
             raise InputError("--coordinator auto numbers the processes itself: leave out --processes and --process")
         return
     if processes is None or process is None:
-        raise InputError("--coordinator needs --processes, and --process, the number of this process starting from 0")
+        raise InputError("--coordinator needs --processes and --process, the number of this process from 0 on")
     if not 0 <= process < processes:
         raise InputError(f"--process {process}: must be at least 0 and below --processes {processes}")
     if not coordinator.rpartition(":")[2].isdigit():

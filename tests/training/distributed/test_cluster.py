@@ -92,8 +92,8 @@ def test_several_devices_train_as_one_and_one_goes_on_where_they_stopped(corpus)
     ("given", "message"),
     [
         ((None, 2, 0), "--processes and --process need --coordinator, the address of the first process"),
-        (("a:1", None, 0), "--coordinator needs --processes, and --process, the number of this process starting from 0"),
-        (("a:1", 2, None), "--coordinator needs --processes, and --process, the number of this process starting from 0"),
+        (("a:1", None, 0), "--coordinator needs --processes and --process, the number of this process from 0 on"),
+        (("a:1", 2, None), "--coordinator needs --processes and --process, the number of this process from 0 on"),
         (("a:1", 2, 2), "--process 2: must be at least 0 and below --processes 2"),
         (("a", 2, 1), "--coordinator a: must end with a port, as in 10.0.0.1:1234"),
         (("auto", 2, None), "--coordinator auto numbers the processes itself: leave out --processes and --process"),
@@ -158,7 +158,7 @@ def test_a_process_that_is_killed_ends_the_others_and_all_go_on_from_the_checkpo
     processes[1].kill()
     said = processes[0].communicate(timeout=600)[1]
     # Its connection breaks, or JAX has noticed first and ended it; either may still hear the other's last words.
-    ours = "keras-transformer: failed: another process of the training was lost ("
+    ours = "keras-transformer: failed: another process was lost ("
     assert {1: ours, -signal.SIGABRT: "detected fatal errors"}[processes[0].returncode] in said
     assert 1 <= len(losses_of(run)) < 40 and not (run / "summary.json").exists()
     processes[1].communicate()
