@@ -284,7 +284,7 @@ def test_where_the_corpus_is_can_always_be_written_down(pairs):
 
 def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other files"):
+    with pytest.raises(InputError, match="contains other files"):
         train(pairs, tmp_path, TINY)
     assert [path.name for path in pathlib.Path(tmp_path).iterdir()] == ["notes.txt"]
 
