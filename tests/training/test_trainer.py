@@ -208,7 +208,7 @@ def test_nothing_is_made_of_a_corpus_that_is_too_long(pairs, tmp_path):
 def test_pairs_of_other_columns_or_without_text_are_refused(pairs, tmp_path):
     with pytest.raises(InputError, match="no column 'question'; they have 'Q', 'answer'"):
         train(pairs.rename(columns={"question": "Q"}), tmp_path / "run", TINY)
-    with pytest.raises(InputError, match="row 1 of the pairs has no answer, but nan"):
+    with pytest.raises(InputError, match="row 1 of the pairs: answer must be non-empty text, not nan"):
         train(pd.DataFrame({"question": ["a", "b"], "answer": ["a", None]}), tmp_path / "run", TINY)
 
 
@@ -268,7 +268,7 @@ def test_a_process_that_does_not_write_has_the_corpus_of_the_one_that_does(train
 
 def test_a_corpus_without_validation_questions_is_refused(tmp_path):
     pairs = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
-    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+    with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         train(pairs, tmp_path / "run", TINY)
     assert not (tmp_path / "run").exists()
 
@@ -353,7 +353,7 @@ def test_all_settings_leave_nothing_to_choose(pairs, tmp_path, capsys):
 
 def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
     few = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
-    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+    with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         train(few, tmp_path / "run", settings={"hold_out": True})
 
 

@@ -143,7 +143,7 @@ def test_a_few_lines_in_another_encoding_are_named(tmp_path):
         (["a.csv"], {"encoding": "utf-99"}, "no text encoding is named 'utf-99'"),
         (["a.csv"], {"question": "Q"}, "give both --question and --answer, or neither"),
         (["a.csv"] * 3, {}, "give one corpus file, or two parallel text files, not 3"),
-        (["empty"], {}, "empty: a folder without a corpus file"),
+        (["empty"], {}, "empty: no corpus file in this folder"),
     ],
 )
 def test_wrong_arguments_are_refused(tmp_path, names, options, message):
@@ -255,7 +255,7 @@ def test_rows_left_out_of_a_folder_are_a_warning(tmp_path):
 def test_an_unfit_folder(tmp_path):
     write(tmp_path, SOUND[:20], "test.csv")
     report = check_corpus(tmp_path)
-    assert "the split gives none to train" in report.unfit
+    assert "leaves none for train" in report.unfit
 
 
 def test_a_name_of_the_catalog_has_a_short_report(monkeypatch):
