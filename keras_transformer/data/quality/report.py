@@ -218,7 +218,7 @@ def _stray(paths, encoding):
     """What else to do about a file that is not UTF-8, if only a few of its lines are not."""
     if codecs.lookup(encoding).name != "utf-8":
         return ""
-    return "".join(f"; or mend {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
+    return "".join(f"; or correct {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
 
 
 def _rows_named(repeats, split, *lengths):

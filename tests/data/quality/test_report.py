@@ -106,7 +106,7 @@ def test_columns_and_encoding_are_in_the_command(tmp_path):
         ("Q,A\n안녕?,네\n".encode("cp949"), "line 2 is not UTF-8; the file reads as CP949: add --encoding cp949"),
         ("Q,A\n안녕?,네\n".encode("utf-16"), "the file starts like UTF-16: add --encoding utf-16"),
         ("Q,A\n안녕?,네\na,\xff\n잘 자,너도\n".encode("latin-1", "xmlcharrefreplace"), "line 3 is not UTF-8"),
-        (b"id,text,label\n1,2,3\n", "no column known as question or answer among id, text, label"),
+        (b"id,text,label\n1,2,3\n", "no known question or answer column among id, text, label"),
     ],
     ids=["empty", "no answer", "cp949", "utf-16", "broken", "columns"],
 )
@@ -130,7 +130,7 @@ def test_a_few_lines_in_another_encoding_are_named(tmp_path):
     path = write(tmp_path, SOUND)
     path.write_bytes(path.read_bytes().replace("3번 질문이에요?,3번".encode(), "삼,삼".encode("cp949"), 1))
     reason = check_corpus(path).unfit
-    assert reason == f"{path}: line 5 is not UTF-8: say its encoding with --encoding; or mend 1 row (5) of {path}"
+    assert reason == f"{path}: line 5 is not UTF-8: give its encoding with --encoding; or correct 1 row (5) of {path}"
 
 
 # What is wrong with the arguments
