@@ -215,12 +215,12 @@ class StopOnInterrupt(keras.callbacks.Callback):
     """On Ctrl-C, saves a checkpoint after the current step and stops; a second Ctrl-C stops immediately.
 
     Args:
-        keeper: The `RunCheckpoint` that saves the state.
+        run_checkpoint: The `RunCheckpoint` that saves the state.
     """
 
-    def __init__(self, keeper):
+    def __init__(self, run_checkpoint):
         super().__init__()
-        self.keeper, self.requested = keeper, False
+        self.run_checkpoint, self.requested = run_checkpoint, False
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():
@@ -239,8 +239,8 @@ class StopOnInterrupt(keras.callbacks.Callback):
         print("\nStopping after this step … (press Ctrl-C again to stop immediately without saving)", flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.requested and self.keeper.in_an_epoch():
-            self.keeper.save()
+        if self.requested and self.run_checkpoint.in_an_epoch():
+            self.run_checkpoint.save()
             raise Interrupted
 
     def on_epoch_end(self, epoch, logs=None):

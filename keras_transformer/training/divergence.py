@@ -40,25 +40,25 @@ class DivergenceCheck(keras.callbacks.Callback):
     """Raises `Divergence` if a loss is not finite, and after an epoch whose losses have increased.
 
     Args:
-        keeper: The `RunCheckpoint`. It is called after this callback, so a diverged epoch is never saved.
+        run_checkpoint: The `RunCheckpoint`. It is called after this callback, so a diverged epoch is never saved.
     """
 
-    def __init__(self, keeper):
+    def __init__(self, run_checkpoint):
         super().__init__()
-        self.keeper = keeper
+        self.run_checkpoint = run_checkpoint
 
     def on_train_batch_end(self, batch, logs=None):
         if math.isfinite(logs["loss"]):
             return
-        epoch, step = self.keeper.step // self.keeper.steps_per_epoch + 1, self.keeper.step + 1
+        epoch, step = self.run_checkpoint.step // self.run_checkpoint.steps_per_epoch + 1, self.run_checkpoint.step + 1
         missing = dict.fromkeys((*MONITORS, "pairs/s"), math.nan)
-        row = {"epoch": epoch, "step": epoch * self.keeper.steps_per_epoch, **missing}
-        self.keeper.step = step
+        row = {"epoch": epoch, "step": epoch * self.run_checkpoint.steps_per_epoch, **missing}
+        self.run_checkpoint.step = step
         raise Divergence(f"loss {logs['loss']} at step {step}", {**row, "learning_rate": learning_rate(self.model)})
 
     def on_epoch_end(self, epoch, logs=None):
-        row = self.keeper.row(epoch, logs)
-        if symptom := divergence_of(row, self.keeper.rows, self.keeper.run.config.monitor):
+        row = self.run_checkpoint.row(epoch, logs)
+        if symptom := divergence_of(row, self.run_checkpoint.rows, self.run_checkpoint.run.config.monitor):
             raise Divergence(symptom, row)
 
 
@@ -90,7 +90,7 @@ def learning_rate_factor(rows):
     return FACTOR ** sum(map(has_diverged, rows))
 
 
-def restart(model, keeper, divergence):
+def restart(model, run_checkpoint, divergence):
     """Restarts a training from its best weights with half the learning rate, at the end of the diverged epoch.
 
     If no epoch was saved yet, it restarts from the initial weights. The optimizer's moments are reset to zero, and the
@@ -98,7 +98,7 @@ def restart(model, keeper, divergence):
 
     Args:
         model: The compiled model, after `fit`.
-        keeper: The `RunCheckpoint`.
+        run_checkpoint: The `RunCheckpoint`.
         divergence: The `Divergence` that ended `fit`.
 
     Returns:
@@ -108,21 +108,23 @@ def restart(model, keeper, divergence):
         TrainingDiverged: If this is the fourth divergence without a new best epoch, or if no step remains and no epoch
             was saved.
     """
-    run, rows, row = keeper.run, [*keeper.rows, divergence.row], divergence.row
+    run, rows, row = run_checkpoint.run, [*run_checkpoint.rows, divergence.row], divergence.row
     best = best_row(rows, run.config.monitor)
-    check_restarts(run, rows, best, keeper.steps_per_epoch, divergence)
-    keeper.writer.wait()
+    check_restarts(run, rows, best, run_checkpoint.steps_per_epoch, divergence)
+    run_checkpoint.writer.wait()
     wait_for_all("the best weights")
     if best:
         run.load_weights(model)
     else:
         load_initial(run, model)
-    batches = run.config.epochs * keeper.steps_per_epoch
-    reset_optimizer(model, make_schedule(run.config, batches, learning_rate_factor(rows)), row["step"] - keeper.step)
-    keeper.average.copy_weights()
+    batches = run.config.epochs * run_checkpoint.steps_per_epoch
+    reset_optimizer(
+        model, make_schedule(run.config, batches, learning_rate_factor(rows)), row["step"] - run_checkpoint.step
+    )
+    run_checkpoint.average.copy_weights()
     model.make_train_function(force=True)  # The old function contains the old learning rate.
-    keeper.step, keeper.rows[:] = row["step"], rows
-    keeper.write([keeper.checkpoint(), keeper.metrics_file()])
+    run_checkpoint.step, run_checkpoint.rows[:] = row["step"], rows
+    run_checkpoint.write([run_checkpoint.checkpoint(), run_checkpoint.metrics_file()])
     weights = f"the weights of epoch {best['epoch']}" if best else "the initial weights"
     return f"Epoch {row['epoch']} diverged ({divergence}): back to {weights} with half the learning rate."
 

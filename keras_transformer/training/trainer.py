@@ -25,7 +25,7 @@ from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers, write_json
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
-from keras_transformer.training import callbacks as around
+from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training.answering import prepare_answers
 from keras_transformer.training.checkpoint import NullWriter, Writer, load_checkpoint, restore
 from keras_transformer.training.corrections import check_corrections, corrected, corrections_for
@@ -211,54 +211,59 @@ def fit(run, training, validation):
     if warning := warm_up_warning(config, config.epochs * len(training)):
         print(warning)
     with Writer() if writes else NullWriter() as writer:
-        keeper = around.RunCheckpoint(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
+        run_checkpoint = training_callbacks.RunCheckpoint(
+            run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer
+        )
         del tensors  # They are several times as large as the model.
-        keeper.catch_up(model)
-        finished = fit_keeping(model, run, training, validation, keeper)
-    best, seconds = best_scores(rows, config.monitor), round(keeper.seconds(), 1)
+        run_checkpoint.catch_up(model)
+        finished = fit_keeping(model, run, training, validation, run_checkpoint)
+    best, seconds = best_scores(rows, config.monitor), round(run_checkpoint.seconds(), 1)
     summary = {"finished": finished, "epochs": len(rows), **best, "seconds": seconds}
     if finished and writes:
         write_json(run.path / SUMMARY, summary)
     return summary
 
 
-def fit_keeping(model, run, training, validation, keeper):
+def fit_keeping(model, run, training, validation, run_checkpoint):
     """Trains the remaining epochs with all callbacks; returns False if the user interrupted the training."""
-    with around.StopOnInterrupt(keeper) as stop, detect_lost_processes():
+    with training_callbacks.StopOnInterrupt(run_checkpoint) as stop, detect_lost_processes():
+        writes = process_number() == 0
+        tensorboard = [training_callbacks.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if writes else []
         callbacks = [
-            keeper.average,
-            around.PairsPerSecond(len(training.encoded) / len(training)),
-            around.TokenMeans(),
-            around.BitsPerCharacter(validation.encoded),
-            *([around.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if process_number() == 0 else []),
-            DivergenceCheck(keeper),
-            keeper,
+            run_checkpoint.average,
+            training_callbacks.PairsPerSecond(len(training.encoded) / len(training)),
+            training_callbacks.TokenMeans(),
+            training_callbacks.BitsPerCharacter(validation.encoded),
+            *tensorboard,
+            DivergenceCheck(run_checkpoint),
+            run_checkpoint,
             stop,
-            around.NarrowBar(),
+            training_callbacks.NarrowBar(),
         ]
         try:
-            fit_from(model, run.config, training, validation.epochs(), callbacks, keeper)
-        except around.Interrupted:
+            fit_from(model, run.config, training, validation.epochs(), callbacks, run_checkpoint)
+        except training_callbacks.Interrupted:
             return False
     return True
 
 
 def steps_are_left(config, training, step, rows):
     """Returns whether training steps remain: neither the last epoch nor early stopping was reached."""
-    return step < config.epochs * len(training) and not around.out_of_patience(rows, config.patience, config.monitor)
+    stopped_early = training_callbacks.out_of_patience(rows, config.patience, config.monitor)
+    return step < config.epochs * len(training) and not stopped_early
 
 
-def fit_from(model, config, training, validation, callbacks, keeper):
+def fit_from(model, config, training, validation, callbacks, run_checkpoint):
     """Calls `model.fit` from the current step on; an interrupted epoch is completed first.
 
     `RunCheckpoint` ends `model.fit` after completing such an epoch, because it has fewer steps than the others. A
     divergence also ends it; the next epoch then starts from the best weights.
     """
-    while steps_are_left(config, training, keeper.step, keeper.rows):
-        epoch, done = divmod(keeper.step, len(training))
+    while steps_are_left(config, training, run_checkpoint.step, run_checkpoint.rows):
+        epoch, done = divmod(run_checkpoint.step, len(training))
         try:
             model.fit(
-                training.from_step(keeper.step),
+                training.from_step(run_checkpoint.step),
                 steps_per_epoch=len(training) - done,
                 initial_epoch=epoch,
                 epochs=config.epochs,
@@ -268,7 +273,7 @@ def fit_from(model, config, training, validation, callbacks, keeper):
                 verbose=verbosity(sys.stdout),
             )
         except Divergence as divergence:
-            tell(restart(model, keeper, divergence))
+            tell(restart(model, run_checkpoint, divergence))
 
 
 def tell(line):
@@ -382,7 +387,7 @@ def absolute(paths):
 
 def best_scores(rows, monitor):
     """Returns the number of the best epoch and its scores."""
-    best = around.best_row(rows, monitor)
+    best = training_callbacks.best_row(rows, monitor)
     if best is None:
         return {"best_epoch": None}
     return {
@@ -408,7 +413,7 @@ def farewell(run, summary):
         return f"Stopped and saved in {run.path}. Run the same command to resume."
     return (
         f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
-        f"{summary[around.SCORE]:.3f} validation bits per character, kept in {run.path}."
+        f"{summary[training_callbacks.SCORE]:.3f} validation bits per character, kept in {run.path}."
     )
 
 

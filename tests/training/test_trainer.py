@@ -25,7 +25,7 @@ from keras_transformer.backend.devices import Devices
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.runs.run import load_tensors
-from keras_transformer.training import callbacks as around
+from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training import trainer
 from keras_transformer.training.trainer import about_corpus, augmented, fitting_warm_up
 
@@ -140,14 +140,14 @@ def test_equal_seeds_give_equal_weights(trained, pairs, tmp_path):
 def interrupt(monkeypatch, at):
     """Presses Ctrl-C at a step."""
     steps = iter(range(1, 100))
-    original = around.RunCheckpoint.on_train_batch_end
+    original = training_callbacks.RunCheckpoint.on_train_batch_end
 
     def press(self, batch, logs=None):
         original(self, batch, logs)
         if next(steps) == at:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(around.RunCheckpoint, "on_train_batch_end", press)
+    monkeypatch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", press)
 
 
 @pytest.mark.parametrize("at", [2, 5, 9])
@@ -193,8 +193,10 @@ def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
 
 def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeypatch):
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
-    monkeypatch.setattr(around.PairsPerSecond, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
-    monkeypatch.setattr(around.PairsPerSecond, "on_train_batch_end", lambda *_, **__: None)
+    monkeypatch.setattr(
+        training_callbacks.PairsPerSecond, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+    )
+    monkeypatch.setattr(training_callbacks.PairsPerSecond, "on_train_batch_end", lambda *_, **__: None)
     assert not train(pairs, tmp_path / "run", TINY)["finished"]
     assert not (tmp_path / "run/summary.json").exists()
 
@@ -214,7 +216,9 @@ def test_pairs_of_other_columns_or_without_text_are_refused(pairs, tmp_path):
 
 def test_patience_ends_training(pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        around.BitsPerCharacter, "on_epoch_end", lambda self, epoch, logs: logs.update({around.SCORE: epoch})
+        training_callbacks.BitsPerCharacter,
+        "on_epoch_end",
+        lambda self, epoch, logs: logs.update({training_callbacks.SCORE: epoch}),
     )
     summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
     assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
@@ -224,9 +228,9 @@ def scores(monkeypatch, **columns):
     """Lets the epochs have these scores, one after the other."""
 
     def measure(self, epoch, logs):
-        logs.update({around.SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
+        logs.update({training_callbacks.SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
 
-    monkeypatch.setattr(around.BitsPerCharacter, "on_epoch_end", measure)
+    monkeypatch.setattr(training_callbacks.BitsPerCharacter, "on_epoch_end", measure)
 
 
 def test_the_monitor_decides_on_patience_and_weights(pairs, tmp_path, monkeypatch):
