@@ -145,7 +145,7 @@ def test_nothing_is_here_after_a_download_that_failed(server, made_up_corpus, mo
     corpus = made_up_corpus(SMALL_TALK, server.url)
     with pytest.raises(DownloadFailed) as caught:
         download_corpus(corpus.name)
-    assert f"put it at {corpus.downloads / 'a.csv'}" in caught.value.strerror
+    assert f"in another way to {corpus.downloads / 'a.csv'}" in caught.value.strerror
     assert not corpus.is_here
 
 

@@ -146,7 +146,7 @@ def test_rows_left_out_are_told_once(tmp_path):
     [
         ({}, "no corpus file in this folder"),
         ({"train.csv": 200, "more.csv": 9}, r"more\.csv: its name contains no split"),
-        ({"test.csv": 200}, "gives none to train"),
+        ({"test.csv": 200}, "leaves none for train"),
         ({"a.csv": 3}, "too small: the split of its 3 pairs leaves none for validation; .* with --no-hold-out"),
     ],
 )

@@ -332,7 +332,7 @@ def test_parallel_files_of_different_length(tmp_path):
 
 def test_columns_of_parallel_files(tmp_path):
     paths = [write(tmp_path, "q.txt", "안녕?"), write(tmp_path, "a.txt", "네")]
-    assert "two parallel text files have none" in refusal(paths, question="q", answer="a")
+    assert "two parallel text files have no columns" in refusal(paths, question="q", answer="a")
 
 
 @pytest.mark.parametrize("count", [0, 3])

@@ -80,9 +80,9 @@ def _held_out(split, recommendation):
         yield from nothing_held_out(recommendation)
         return
     if not split.test.pairs:
-        yield "the test part is empty: there will be nothing to take a last score on; more questions are needed"
+        yield "the test split is empty, so there is no final test score; add questions"
     if split.validation.pairs < FEW_HELD:
-        yield f"validation has {split.validation.pairs} pairs only: its scores go up and down by chance; add questions"
+        yield f"validation has only {split.validation.pairs} pairs: its scores are noisy; add questions"
     if split.near_share > NEAR_QUESTIONS:
         yield (
             f"{split.near_share:.1%} of the held-out pairs ask what training asks, but for case, punctuation or "

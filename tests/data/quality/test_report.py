@@ -167,7 +167,7 @@ def test_questions_that_leak_but_for_their_spelling(tmp_path):
 def test_few_held_out_pairs(tmp_path):
     report = check_corpus(write(tmp_path, SOUND[:700]))
     held = report.split.validation.pairs
-    assert report.warnings == (f"validation has {held} pairs only: its scores go up and down by chance; add questions",)
+    assert report.warnings == (f"validation has only {held} pairs: its scores are noisy; add questions",)
 
 
 @pytest.mark.parametrize("pairs", [1, 300])
