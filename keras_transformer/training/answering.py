@@ -80,18 +80,18 @@ def asked_of(validation, config):
     return {questions[number]: answers[questions[number]] for number in sorted(drawn)}
 
 
-def choose_answering(bot, asked):
+def choose_answering(bot, answers_by_question):
     """Returns the `Answering` with the highest mean chrF (Popović 2015) over the questions.
 
     Retrieval is chosen unless another mode is clearly better, because a retrieved answer can be cited from the corpus.
 
     Args:
         bot: A `Chatbot` with its datastore.
-        asked: Dictionary from questions to lists of reference answers.
+        answers_by_question: Dictionary from questions to lists of reference answers.
     """
-    if not asked:
+    if not answers_by_question:
         return Answering()
-    questions, references = list(asked), list(asked.values())
+    questions, references = list(answers_by_question), list(answers_by_question.values())
     generated = scores([candidates[0][0] for candidates in bot.n_best(questions, 1)], references)
     matches = [nearest[:1] for nearest in bot.matches(questions)]
     similarities = np.array([nearest[0].similarity if nearest else -1.0 for nearest in matches])

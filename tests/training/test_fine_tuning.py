@@ -82,7 +82,7 @@ def test_a_parent_without_weights_is_refused_before_anything_is_made(parent, tmp
 
 
 def test_a_run_that_was_begun_otherwise_is_refused(parent, tmp_path):
-    with pytest.raises(InputError, match="부모: was not begun from another run"):
+    with pytest.raises(InputError, match="부모: was not started from another run"):
         train(corpus("질문"), parent, from_run=parent)
     child = shutil.copytree(parent, tmp_path / "child")
     about = json.loads((child / "config.json").read_text("utf-8"))
