@@ -1,6 +1,6 @@
 """The Transformer of "Attention Is All You Need" in Keras: train it, understand it, talk to it.
 
-Every public name is here, and loaded when it is first used, so that importing the package costs nothing.
+All public names are available here. They are imported lazily on first use, which keeps importing the package fast.
 """
 
 import importlib

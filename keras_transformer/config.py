@@ -1,4 +1,4 @@
-"""What a run is asked to be: one frozen dataclass whose fields document and check themselves."""
+"""Configuration of a run: a frozen dataclass that documents and validates its fields."""
 
 import dataclasses
 import json
@@ -11,21 +11,21 @@ SCHEDULES = ("paper", "inverse_sqrt", "cosine", "constant")
 MONITORS = (
     "loss", "perplexity", "accuracy", "val_loss", "val_perplexity", "val_accuracy", "val_bits_per_char",
 )  # fmt: skip
-"""Columns of metrics.csv that tell how good an epoch was."""
+"""Columns of metrics.csv that can select the best epoch."""
 TOKENIZERS = ("sentencepiece", "unigram", "bpe", "character", "word")
 SHARED = "shared"
 LEAST_BATCH_TOKENS = 64
 
 
 def setting(default, about, least=None, below=math.inf, choices=None):
-    """A field of `Config` with what documents and checks it.
+    """Returns a field of `Config` with its documentation and its limits.
 
     Args:
-        default: Its default value, whose type is the field's.
-        about: What it means, with the paper's name and section, for `--help` and for `help(Config)`.
-        least: The least a number may be.
-        below: What a number must be below.
-        choices: The words to choose from, if it is one.
+        default: Default value; its type is the type of the field.
+        about: Description for `--help` and `help(Config)`, with the paper's symbol and section.
+        least: Minimum of a number, inclusive.
+        below: Maximum of a number, exclusive.
+        choices: Allowed values of a string.
     """
     metadata = {"about": about, "least": least, "below": below, "choices": choices}
     return dataclasses.field(default=default, metadata=metadata)
@@ -33,87 +33,87 @@ def setting(default, about, least=None, below=math.inf, choices=None):
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """Sizes, training and text settings of a run; the defaults are the preset `small`."""
+    """Model, training and tokenizer settings of a run. The defaults are the preset `small`."""
 
-    vocab_size: int = setting(8192, "token ids of a tokenizer, at most; a small corpus may yield fewer", 1)
-    num_layers: int = setting(2, "encoder layers, and as many decoder layers (N, section 3.1)", 1)
-    d_model: int = setting(256, "width of every layer's output (section 3.1)", 1)
-    num_heads: int = setting(8, "attention heads (h, section 3.2.2); must divide d_model", 1)
-    dff: int = setting(512, "inner width of the feed-forward network (d_ff, section 3.3)", 1)
+    vocab_size: int = setting(8192, "Maximum vocabulary size; a small corpus may yield fewer tokens.", 1)
+    num_layers: int = setting(2, "Number of encoder layers and of decoder layers (N, section 3.1).", 1)
+    d_model: int = setting(256, "Width of the layer outputs (section 3.1).", 1)
+    num_heads: int = setting(8, "Number of attention heads (h, section 3.2.2); must divide d_model.", 1)
+    dff: int = setting(512, "Inner width of the feed-forward network (d_ff, section 3.3).", 1)
     tie_embeddings: bool = setting(
-        False, "one matrix for the embeddings of questions and answers and the output projection (section 3.4)"
+        False, "Share one matrix between both embeddings and the output projection (section 3.4)."
     )
     norm_first: bool = setting(
-        False, "normalize the input of each sublayer instead of its output (pre-norm, Xiong et al. 2020), with a final "
-        "norm after encoder and decoder; deep models train more stably; the paper has post-norm (section 3.1)"
+        False, "Use pre-norm (Xiong et al. 2020), with a final norm after encoder and decoder, instead of the paper's "
+        "post-norm (section 3.1); deep models train more stably."
     )  # fmt: skip
-    dropout: float = setting(0.1, "rate of residual and embedding dropout (P_drop, section 5.4)", 0, below=1)
+    dropout: float = setting(0.1, "Rate of residual and embedding dropout (P_drop, section 5.4).", 0, below=1)
     label_smoothing: float = setting(
-        0.0, "share of each training target spread evenly over the vocabulary (ε_ls, section 5.4; the paper: 0.1); "
-        "the metrics stay those without it", 0, below=1,
+        0.0, "Label smoothing of the training loss (ε_ls, section 5.4; the paper uses 0.1); metrics are computed "
+        "without it.", 0, below=1,
     )  # fmt: skip
     hold_out: bool = setting(
         True,
-        "keep 5 % of the questions for validation and 5 % for a test; without, a corpus that has no validation of its "
-        "own is trained on whole, and validation repeats it: for a FAQ that is to be known by heart",
+        "Hold out 5 % of the questions for validation and 5 % for the test split; without it, a corpus without a "
+        "validation split of its own is used whole for training and again for validation, e.g. to memorize a FAQ.",
     )
     augment: int = setting(
-        0, "noisy copies of each training pair: spaces left out, other marks and endings, a letter wrong", 0
+        0, "Number of noisy copies of each training pair: missing spaces, other punctuation or endings, typos.", 0
     )
     recombine: int = setting(
-        0, "new questions for each known one: words of two that are alike, with the answer of the nearest known one", 0
-    )
-    batch_size: int = setting(64, "pairs in a batch", 1)
+        0, "Number of new questions per training question: words of two similar questions, with the answer of the "
+        "nearest one.", 0,
+    )  # fmt: skip
+    batch_size: int = setting(64, "Number of pairs per batch.", 1)
     batch_tokens: int = setting(
-        0, "tokens in a batch, questions and answers together, about (section 5.1); replaces batch_size; 0 for off", 0
-    )
+        0, "Approximate number of question and answer tokens per batch (section 5.1); replaces batch_size; 0 to "
+        "disable.", 0,
+    )  # fmt: skip
     accumulate: int = setting(
-        1, "batches whose gradients are averaged into one update; steps of the learning rate are updates", 1
+        1, "Number of batches to accumulate gradients over; the learning rate schedule counts updates.", 1
     )
-    clip_norm: float = setting(
-        0.0, "longest gradient of an update, as the norm over all weights; a longer one is shortened; 0 for off", 0
-    )
+    clip_norm: float = setting(0.0, "Maximum global norm for gradient clipping; 0 to disable.", 0)
     schedule: str = setting(
-        "paper", "learning rate after the linear warm-up: by the paper's formula (section 5.3), or from learning_rate "
-        "as 1/√step, as a cosine that is 0 after the last epoch, or constant", choices=SCHEDULES,
+        "paper", "Learning rate schedule after the linear warm-up: the paper's formula (section 5.3), or from "
+        "learning_rate on 1/√step, a cosine that reaches 0 after the last epoch, or constant.", choices=SCHEDULES,
     )  # fmt: skip
     learning_rate: float = setting(
-        0.001, "highest learning rate; no effect in schedule paper, whose peak is (d_model · warmup_steps)^-0.5", 1e-12
+        0.001, "Peak learning rate; not used by the schedule paper, whose peak is (d_model · warmup_steps)^-0.5.", 1e-12
     )
-    warmup_steps: int = setting(500, "updates over which the learning rate rises (section 5.3)", 1)
-    epochs: int = setting(30, "passes over the training pairs, at most", 1)
-    patience: int = setting(3, "epochs without a better monitor before training stops; 0 for never", 0)
+    warmup_steps: int = setting(500, "Number of warm-up updates of the learning rate (section 5.3).", 1)
+    epochs: int = setting(30, "Maximum number of training epochs.", 1)
+    patience: int = setting(3, "Number of epochs without improvement before early stopping; 0 to disable.", 0)
     monitor: str = setting(
-        "val_bits_per_char", "column of metrics.csv that says which epoch is best: by the highest accuracy, or the "
-        "lowest of the others", choices=MONITORS,
+        "val_bits_per_char", "Column of metrics.csv that selects the best epoch: the highest accuracy, or the lowest "
+        "value of any other column.", choices=MONITORS,
     )  # fmt: skip
     keep_epochs: int = setting(
-        0, "last epochs whose weights are kept, each in its file, for `keras-transformer average` (section 6.1)", 0
+        0, "Number of last epochs whose weights are kept for `keras-transformer average` (section 6.1).", 0
     )
     checkpoint_minutes: float = setting(
-        5.0, "minutes between checkpoints within an epoch; 0 for the ends of epochs only", 0
+        5.0, "Minutes between checkpoints within an epoch; 0 to save only at the end of each epoch.", 0
     )
     max_length: int = setting(
-        64, "tokens in a question or an answer, start and end included; longer pairs are left out", 3
+        64, "Maximum number of tokens in a question or an answer, start and end included; longer pairs are left out.", 3
     )
     tokenizer: str = setting(
-        "sentencepiece", "how text is cut into tokens: into the likeliest pieces (unigram is another name of it), by "
-        "byte-pair encoding, into characters, or into words at white space", choices=TOKENIZERS,
+        "sentencepiece", "Tokenization: SentencePiece unigram (also named unigram), byte-pair encoding, characters, or "
+        "words at white space.", choices=TOKENIZERS,
     )  # fmt: skip
     target_tokenizer: str = setting(
-        SHARED, "the same of the answers, with token ids of their own; shared for one tokenizer of both",
+        SHARED, "Tokenization of the answers, with a vocabulary of their own; shared to use one tokenizer for both.",
         choices=(SHARED, *TOKENIZERS),
     )  # fmt: skip
-    jamo: bool = setting(False, "cut Hangul syllables into their letters before all else; answers compose them again")
+    jamo: bool = setting(False, "Decompose Hangul syllables into letters before tokenizing; answers are recomposed.")
     turns: int = setting(
-        1, "turns of a conversation that a question may have, its lines; with more than 1 the model is told where one "
-        "ends, and the chat keeps them", 1,
+        1, "Maximum number of conversation turns in a question, one per line; above 1, a separator token marks the end "
+        "of each turn and the chat keeps the history.", 1,
     )  # fmt: skip
     precision: str = setting(
-        "auto", "of the matrix products; weights stay float32; auto for the fastest that the hardware has",
+        "auto", "Precision of matrix products; weights stay float32; auto selects the fastest one of the hardware.",
         choices=PRECISIONS,
     )  # fmt: skip
-    seed: int = setting(0, "seed of initial weights, dropout and order of the pairs", 0, below=2**32)
+    seed: int = setting(0, "Random seed of initial weights, dropout and the order of the pairs.", 0, below=2**32)
 
     def __post_init__(self):
         for name in FIELDS:
@@ -122,16 +122,20 @@ class Config:
             raise InputError(f"d_model {self.d_model} cannot be split into {self.num_heads} equal heads")
 
     def replace(self, **changes):
-        """A copy with some settings changed, checked like a new one."""
+        """Returns a validated copy with some settings changed."""
         return dataclasses.replace(self, **changes)
 
     def to_dict(self):
-        """The settings as a dictionary that JSON can hold."""
+        """Returns the settings as a JSON-serializable dictionary."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, settings):
-        """The settings from `to_dict`, the default where one is missing; raises `InputError` on an unknown name."""
+        """Creates a `Config` from a dictionary; missing settings take their defaults.
+
+        Raises:
+            InputError: If a name is unknown or a value is invalid.
+        """
         if unknown := sorted(set(settings) - set(FIELDS)):
             raise InputError(f"unknown setting {', '.join(unknown)}; this version knows {', '.join(sorted(FIELDS))}")
         return cls(**settings)
@@ -141,15 +145,15 @@ class Config:
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
-"""The fields of `Config` by name; `metadata["about"]` says what one means."""
+"""The fields of `Config` by name; `metadata["about"]` describes each."""
 
 Config.__doc__ += "\n\nAttributes:\n" + "\n".join(
-    f"    {name}: {field.metadata['about'][0].upper()}{field.metadata['about'][1:]}." for name, field in FIELDS.items()
+    f"    {name}: {field.metadata['about']}" for name, field in FIELDS.items()
 )
 
 
 def check_setting(name, value):
-    """Raises `InputError` if no `Config` can have that value for that setting, whatever its others are."""
+    """Raises `InputError` if a value is invalid for a setting, regardless of the other settings."""
     kind, limits = FIELDS[name].type, FIELDS[name].metadata
     if kind is bool:
         if not isinstance(value, bool):
@@ -164,7 +168,7 @@ def check_setting(name, value):
 
 
 def check_number(name, value, kind, least, below):
-    """Raises `InputError` unless the value is a number of that kind, finite, within its limits."""
+    """Raises `InputError` unless the value is a finite number of the given type within its limits."""
     number = isinstance(value, (int, kind)) and not isinstance(value, bool) and math.isfinite(value)
     if not number or value < least:
         what = "a whole number" if kind is int else "a number"

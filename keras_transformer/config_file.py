@@ -1,16 +1,16 @@
-"""A training in a TOML file: settings by name, and what `keras-transformer train` is to do with them.
+"""TOML configuration files for `keras-transformer train`.
 
-Any field of `Config` may stand in it, and besides:
+A file may contain any field of `Config` and these keys:
 
-    preset              where the other settings come from
-    corpus              a path or a list of paths
-    validation          likewise
-    question, answer    names of columns
-    encoding            of the corpus
-    tokenizer_file      path of a tokenizer; target_tokenizer_file, of that of the answers
-    run, from           run folders: the one to make, and the one to start from
+    preset              preset that supplies the other settings
+    corpus              path or list of paths
+    validation          path or list of paths of the validation corpus
+    question, answer    column names
+    encoding            encoding of the corpus
+    tokenizer_file      path of a tokenizer; target_tokenizer_file: that of the answers
+    run, from           run folder to create, and run folder to start from
 
-Paths are meant as on the command line: from the folder where one stands.
+As on the command line, relative paths start at the working directory.
 """
 
 import json
@@ -29,25 +29,25 @@ else:
 WORDS = ("preset", "question", "answer", "encoding", "run", "from", "tokenizer_file", "target_tokenizer_file")
 LISTS = ("corpus", "validation")
 HEADER = """\
-# The training that made this folder. To do it once more, in another folder:
+# Configuration of this run. To repeat the training in a new folder:
 #     keras-transformer train --config THIS_FILE --run NEW
-# What an option of the command line says goes before what is written here.
+# Command line options override the values in this file.
 
 """
 
 
 def read_config_file(path):
-    """Reads a training's TOML file.
+    """Reads a TOML configuration file.
 
     Args:
         path: The file.
 
     Returns:
-        The settings, a dictionary by the names in `Config`; and the rest, a dictionary in which paths of corpora are
-        lists.
+        Two dictionaries: the settings by their names in `Config`, and the other entries. In the latter, corpus paths
+        are lists.
 
     Raises:
-        InputError: If the file cannot be read, is no TOML, or holds an unknown key or an impossible value.
+        InputError: If the file cannot be read, is not TOML, or contains an unknown key or an invalid value.
     """
     try:
         table = tomllib.loads(pathlib.Path(path).read_text("utf-8-sig"))
@@ -69,7 +69,7 @@ def read_config_file(path):
 
 
 def check_entry(key, value):
-    """Raises `InputError` if a file must not hold that."""
+    """Raises `InputError` if an entry has an unknown key or an invalid value."""
     if key in FIELDS:
         check_setting(key, value)
     elif key in LISTS:
@@ -85,8 +85,8 @@ def check_entry(key, value):
 
 
 def config_file_text(settings, rest):
-    """The text of a file that `read_config_file` reads as these settings and the rest; None is left out."""
+    """Returns the text of a TOML file with these settings and other entries; entries that are None are omitted."""
     entries = {key: value for key, value in (rest | settings).items() if value is not None}
-    # Numbers, booleans, lists and, but for one character, strings are written in TOML as in JSON.
+    # TOML writes numbers, booleans and lists as JSON does, and strings too, except for the character DEL.
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entries.items()]
     return HEADER + "".join(lines).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""What can go wrong for reasons outside the program, each said in one line that a user can act on."""
+"""Errors with causes outside the program. Each has a one-line message that a user can act on."""
 
 import errno
 
@@ -7,47 +7,47 @@ NO_ROOM = {
     errno.EDQUOT: "disk quota used up",
     errno.EFBIG: "limit of file sizes reached",
 }
-"""Errors of the operating system that mean a full disk, in words."""
+"""Descriptions of the operating system errors that mean a full disk."""
 
 
 class InputError(ValueError):
-    """A file, value or option that the user gave and can mend.
+    """An invalid file, value or option that the user can correct.
 
-    The message says what is wrong, where, and what to do, in one line. The command line prints it without a
-    traceback and exits with status 2.
+    The one-line message says what is wrong, where, and what to do. The command line prints it without a traceback and
+    exits with status 2.
     """
 
 
 class CorpusTooSmall(InputError):
-    """The split of a corpus leaves no pair to train or to validate with."""
+    """The split of a corpus leaves no training pairs or no validation pairs."""
 
 
 class DiskFull(OSError):
-    """There is no room for a file of the run; what was saved before is intact.
+    """The disk is too full to write a file of the run. Files saved before are intact.
 
-    `strerror` names the file and what to do, in one line. The command line prints it and exits with status 1.
+    `strerror` is one line that names the file and what to do. The command line prints it and exits with status 1.
     """
 
 
 class DownloadFailed(OSError):
-    """A file of a corpus could not be fetched; what has arrived of it is kept, to go on from.
+    """A file of a corpus could not be downloaded. The received bytes are kept, so that the download can be resumed.
 
-    `strerror` names the address, the reason, and what to do instead, in one line. The command line prints it and exits
+    `strerror` is one line that names the address, the reason, and what to do. The command line prints it and exits
     with status 1.
     """
 
 
 class RunLocked(InputError):
-    """Another training writes to the run folder."""
+    """Another process is training in the run folder."""
 
 
 class TrainingDiverged(RuntimeError):
-    """Training diverged again and again, although it was restarted with lower learning rates."""
+    """Training keeps diverging after restarts with lower learning rates."""
 
 
 class ProcessLost(RuntimeError):
-    """Another process of the training is no longer there."""
+    """Another process of a distributed training was lost."""
 
 
 class WorkersLost(RuntimeError):
-    """Workers of a training on Ray failed more often than is made good."""
+    """The workers of a training on Ray failed more often than the number of retries."""

@@ -1,4 +1,4 @@
-"""Settings to start from, by name."""
+"""Named presets of `Config`."""
 
 from keras_transformer.config import SHARED, Config
 from keras_transformer.errors import InputError
@@ -24,19 +24,25 @@ PRESETS = {
         label_smoothing=0.1, epochs=100, patience=5, warmup_steps=4000, max_length=128,
     ),
 }  # fmt: skip
-"""The demonstration corpus; some thousand words that become others, letter by letter, such as their pronunciation; the
-tutorial, which has no early stopping; its sizes for a small chat corpus on a laptop; the paper's two (Table 3)."""
+"""Presets by name.
+
+- `demo`: the demonstration corpus.
+- `characters`: a few thousand words mapped to others letter by letter, such as their pronunciation.
+- `tutorial`: the tutorial's settings, without early stopping.
+- `small`: the tutorial's sizes, for a small chat corpus on a laptop.
+- `base`, `big`: the two models of the paper (Table 3).
+"""
 
 
 def preset(name):
-    """The preset of that name; raises `InputError` naming those there are."""
+    """Returns the preset with the given name; raises `InputError` if there is none."""
     if name not in PRESETS:
         raise InputError(f"no preset named {name!r}; there are {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
 def count_parameters(config):
-    """Trainable parameters of a model of these settings, whose tokenizers have all their `vocab_size` ids."""
+    """Returns the number of trainable parameters of a model whose vocabularies are full (`vocab_size` ids each)."""
     d_model, dff, vocab_size = config.d_model, config.dff, config.vocab_size
     attention = 4 * (d_model * d_model + d_model)  # W^Q, W^K, W^V and W^O of all heads, with biases (section 3.2.2).
     feed_forward = 2 * d_model * dff + dff + d_model  # Section 3.3.
@@ -50,10 +56,11 @@ def count_parameters(config):
 
 
 def training_bytes(config):
-    """Memory that training needs for each parameter, all taken together: an estimate in bytes.
+    """Estimates the memory that training needs for the parameters, in bytes.
 
-    In 32 bits each: the weight, its gradient, Adam's two moments, the moving average, and the sum of gradients where
-    they are accumulated. Left out is what grows with the batch (activations, logits), and TensorFlow itself.
+    For each parameter it counts 32 bits for the weight, the gradient, each of Adam's two moments, the moving average
+    and, with gradient accumulation, the accumulated gradient. It excludes what grows with the batch (activations,
+    logits) and TensorFlow itself.
     """
     copies = 6 if config.accumulate > 1 else 5
     return 4 * copies * count_parameters(config)

@@ -32,7 +32,7 @@ def test_what_is_written_is_read_back(tmp_path, name):
     rest = {"corpus": [name, "둘.txt"], "question": name, "encoding": "cp949"}
     text = config_file_text(settings, {**rest, "answer": None})
     assert read(tmp_path, text) == (settings, rest)
-    assert text.startswith("# The training that made this folder.")
+    assert text.startswith("# Configuration of this run.")
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Corpora: reading, splitting, batching."""
+"""Corpora: loading, splitting, tokenizing and batching."""

@@ -1,8 +1,8 @@
-"""Data augmentation: training questions as somebody else might type them.
+"""Data augmentation with noisy copies of training questions, as other users might type them.
 
-A model that only knows its questions letter by letter fails once a space is missing or "ㅋㅋ" stands at the end. Copies
-with such noise, and the same answer, teach it what does not matter (Belinkov and Bisk 2018, "Synthetic and Natural
-Noise Both Break Neural Machine Translation").
+A model that is only trained on exact questions fails if a space is missing or a question ends with "ㅋㅋ". Noisy copies
+with the same answer make it robust (Belinkov and Bisk 2018, "Synthetic and Natural Noise Both Break Neural Machine
+Translation").
 """
 
 import unicodedata
@@ -38,29 +38,29 @@ ENDINGS = (
     ("워요", "워"), ("와요", "와"), ("까요", "까"), ("죠", "지"), ("지요", "지"), ("세요", "셔"),
     ("대요", "대"), ("데요", "데"), ("래요", "래"), ("게요", "게"),
 )  # fmt: skip
-"""Polite endings of Korean sentences and the same in plain speech."""
+"""Polite endings of Korean sentences and their plain forms."""
 LEADS, VOWELS, TAILS = (range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3))
 
 
 def augment(pairs, copies, seed):
-    """Noisy copies of pairs; a copy that asks what another question of the pairs asks is left out.
+    """Returns noisy copies of pairs, without those that equal an original question.
 
     Args:
         pairs: DataFrame with the columns "question" and "answer".
-        copies: Copies of each pair, at most.
-        seed: The same seed makes the same copies; a list of integers will do.
+        copies: Maximum number of copies of each pair.
+        seed: Random seed, an integer or a list of integers.
 
     Returns:
         A DataFrame with the same columns.
     """
-    random, known = np.random.default_rng(seed), set(pairs["question"])
+    random, originals = np.random.default_rng(seed), set(pairs["question"])
     repeated = pairs.loc[pairs.index.repeat(copies), ["question", "answer"]].reset_index(drop=True)
     repeated["question"] = [noisy(question, random) for question in repeated["question"]]
-    return repeated[~repeated["question"].isin(known)].reset_index(drop=True)
+    return repeated[~repeated["question"].isin(originals)].reset_index(drop=True)
 
 
 def noisy(question, random):
-    """The question with one to three kinds of noise in its last turn."""
+    """Adds one to three kinds of noise to the last turn of a question."""
     *before, last = question.split(BETWEEN)
     for index in sorted(random.choice(len(NOISE), random.integers(1, 4), replace=False, p=SHARES)):
         last = NOISE[index](last, random)
@@ -68,7 +68,7 @@ def noisy(question, random):
 
 
 def change_ending(text, random):
-    """Polite Korean made plain, and plain Korean polite; other texts stay."""
+    """Changes a polite Korean ending to the plain form, or vice versa; other texts are unchanged."""
     bare = text.rstrip(" ?!.~")
     marks = text[len(bare) :]
     for polite, plain in ENDINGS:
@@ -81,20 +81,20 @@ def change_ending(text, random):
 
 
 def change_marks(text, random):
-    """Other marks at the end."""
+    """Replaces the punctuation at the end."""
     bare = text.rstrip(" ?!.~ㅋㅎㅠㅜ^") or text
     return bare + MARKS[random.integers(len(MARKS))]
 
 
 def drop_spaces(text, random):
-    """All spaces left out, or each of them with an even chance; a text without any stays."""
+    """Removes all spaces, or each one with a probability of 0.5."""
     if random.random() < 0.5:
         return text.replace(" ", "")
     return "".join(one for one in text if one != " " or random.random() < 0.5)
 
 
 def drop_word(text, random):
-    """One of at least three words left out."""
+    """Removes a word if there are at least three."""
     words = text.split(" ")
     if len(words) < 3:
         return text
@@ -103,7 +103,7 @@ def drop_word(text, random):
 
 
 def misspell(text, random):
-    """One character mistyped: another letter in it, or it is missing, doubled, or exchanged with the next."""
+    """Adds a typo: a character is changed, removed, doubled, or swapped with the next one."""
     if len(text) < 2:
         return text
     place, kind = int(random.integers(len(text))), random.integers(8)
@@ -118,7 +118,7 @@ def misspell(text, random):
 
 
 def other_letter(character, random):
-    """A Hangul syllable with one of its letters exchanged; another character in the place of any other."""
+    """Replaces a letter in a Hangul syllable, or an ASCII letter; other characters are unchanged."""
     if not "가" <= character <= "힣":
         return (
             chr(random.integers(ord("a"), ord("z") + 1)) if character.isascii() and character.isalpha() else character

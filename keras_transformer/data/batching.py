@@ -8,13 +8,13 @@ import tensorflow as tf
 
 
 class Batches:
-    """Batches without end, in an order fixed by the seed, so that a training can go on at any step.
+    """Base class of infinite batches in an order fixed by the seed, so that training can be resumed at any step.
 
-    A subclass says how many there are in an epoch, `__len__`, and what they hold, `at`.
+    Subclasses define the number of batches in an epoch, `__len__`, and their content, `at`.
 
     Attributes:
-        inputs: Names of the model's inputs.
-        shapes: Shapes of the inputs and of the targets; None where batches differ.
+        inputs: Names of the model inputs.
+        shapes: Shapes of the inputs and of the targets; None for variable dimensions.
         repeats: Whether every epoch has the same batches in the same order.
     """
 
@@ -23,15 +23,15 @@ class Batches:
     repeats: bool
 
     def __len__(self):
-        """Batches in an epoch."""
+        """Returns the number of batches in an epoch."""
         raise NotImplementedError
 
     def at(self, step):
-        """The batch of a step, counted from 0 over all epochs: the arrays of `inputs`, then the targets, int32."""
+        """Returns the batch of a step, counted from 0 over all epochs: the `inputs` and the targets, int32 arrays."""
         raise NotImplementedError
 
     def dataset(self, steps):
-        """The batches of the steps that a dataset of numbers gives, as `model.fit` takes them."""
+        """Maps a dataset of step numbers to batches for `model.fit`."""
 
         def batch(step):
             arrays = tf.numpy_function(self.at, [step], [tf.int32] * (len(self.inputs) + 1), stateful=False)
@@ -39,15 +39,15 @@ class Batches:
             return dict(zip(self.inputs, inputs)), targets
 
         options = tf.data.Options()
-        options.autotune.enabled = False  # Nothing to tune here, and its thread delays the end of every iterator.
+        options.autotune.enabled = False  # There is nothing to tune, and its thread delays the end of each iterator.
         return steps.map(batch).prefetch(2).with_options(options)
 
     def from_step(self, step):
-        """The batches from a step on, without end."""
+        """Returns an infinite dataset of the batches from a step on."""
         return self.dataset(tf.data.Dataset.range(step, np.iinfo("int64").max))
 
     def epochs(self):
-        """One epoch, finite; every further pass over the dataset is the next epoch."""
+        """Returns a finite dataset of one epoch; each further pass over it yields the next epoch."""
         numbers = itertools.count()
 
         def steps():
@@ -58,17 +58,17 @@ class Batches:
         return self.dataset(dataset).apply(tf.data.experimental.assert_cardinality(len(self)))
 
 
-POOL = 100  # Batches whose pairs are sorted together: more would need less padding, and learn worse from likes alone.
+POOL = 100  # Batches whose pairs are sorted together. More reduce padding, but batches of similar pairs train worse.
 
 
 class Buckets(Batches):
-    """Batches that hold one pair in each row: "inputs" (batch, question length), "dec_inputs" (batch, answer length).
+    """Batches with one pair per row: "inputs" (batch, question length), "dec_inputs" (batch, answer length).
 
     Args:
         encoded: The `EncodedPairs`.
-        batch_size: Pairs in a batch.
-        shuffle: Whether the order changes from epoch to epoch.
-        seed: Seed of that order.
+        batch_size: Number of pairs in a batch.
+        shuffle: Whether to shuffle the pairs in each epoch.
+        seed: Seed of the shuffling.
     """
 
     inputs = ("inputs", "dec_inputs")
@@ -84,7 +84,7 @@ class Buckets(Batches):
         return whole * POOL + -(-rest // self.batch_size)
 
     def _plan(self, epoch):
-        """The rows of each batch of an epoch."""
+        """Returns the pair indices of each batch in an epoch."""
         if self.repeats:
             return self._cut(by_length(self.lengths))
         random = np.random.default_rng((self.seed, epoch))
@@ -111,17 +111,17 @@ class Buckets(Batches):
 
 
 def by_length(lengths):
-    """The order that puts pairs of similar lengths side by side, in both texts.
+    """Sorts pairs so that neighbours have similar lengths in both texts.
 
-    Answers are sorted in bands of two lengths; within a band by question, upwards and downwards in turn, so that the
-    questions stay similar where one band meets the next. On the Korean chatbot corpus 92 % of a batch is then real
-    tokens, where plain sorting gives 87 %.
+    Pairs are sorted by answer length in bands of two lengths, and within a band by question length, ascending and
+    descending alternately, so that question lengths stay similar between adjacent bands. On the Korean chatbot corpus,
+    92 % of the tokens in a batch are then not padding, compared with 87 % for plain sorting.
 
     Args:
         lengths: Integers (pairs, 2) of question and answer lengths.
 
     Returns:
-        Row numbers (pairs,); equal pairs stay in their order.
+        Pair indices (pairs,); the order of equal pairs is stable.
     """
     question, answer = lengths.T
     band = answer // 2
@@ -129,7 +129,7 @@ def by_length(lengths):
 
 
 def pad(rows):
-    """Rows of ids, filled up with 0 to the longest: int32 (rows, length)."""
+    """Pads rows of ids with 0 to the longest one: int32 (rows, length)."""
     table = np.zeros((len(rows), max(map(len, rows))), "int32")
     for i, row in enumerate(rows):
         table[i, : len(row)] = row

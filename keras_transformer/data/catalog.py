@@ -1,4 +1,4 @@
-"""Corpora by name: what there is, where it is kept, and how it gets there."""
+"""Catalog of named corpora, which are downloaded and prepared on demand."""
 
 import contextlib
 import dataclasses
@@ -16,22 +16,23 @@ from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import InputError
 from keras_transformer.runs.lock import lock_to_the_end
 
-BUILDERS = "keras_transformer.data.builders"  # The package that has a package for each corpus.
-BATCH = 1024  # Pairs that are read at a time.
+BUILDERS = "keras_transformer.data.builders"  # Contains a package for each corpus.
+BATCH = 1024  # Number of pairs read at a time.
 
 
 @dataclasses.dataclass(frozen=True)
 class NamedCorpus:
-    """A corpus that can be had by its name; its texts and checksums stand in the folder of its builder.
+    """A corpus of the catalog. Its description and checksums are in the folder of its builder.
 
     Attributes:
-        name: Its name.
-        language: Of questions and answers, as ISO 639-1 has it.
-        pairs: How many there are.
-        licence: In a word or two.
-        homepage: Where it comes from.
-        has_own_parts: Whether it is published in train, validation and test; otherwise the frozen split makes them.
-        version: Changes with what is made of it.
+        name: Name of the corpus.
+        language: Language of questions and answers (ISO 639-1).
+        pairs: Number of pairs.
+        licence: Short name of the licence.
+        homepage: URL of its source.
+        has_own_parts: Whether it is published with train, validation and test splits; otherwise the frozen split is
+            used.
+        version: Version of the prepared data.
     """
 
     name: str
@@ -44,7 +45,7 @@ class NamedCorpus:
 
     @property
     def description(self):
-        """A few sentences on what it holds."""
+        """Description of the corpus."""
         return self._text("README.md")
 
     @property
@@ -54,28 +55,28 @@ class NamedCorpus:
 
     @property
     def files(self):
-        """The `RemoteFile`s that it is made of."""
+        """The `RemoteFile`s of the corpus."""
         rows = [line.split("\t") for line in self._text("checksums.tsv").splitlines()]
         return [RemoteFile(url, int(size), sha256, name) for url, size, sha256, name in rows]
 
     @property
     def downloads(self):
-        """The folder of its files as they were published."""
+        """The folder of the downloaded files."""
         return data_home() / "downloads" / self.name
 
     @property
     def prepared(self):
-        """The folder of the corpus as tensorflow-datasets keeps it."""
+        """The folder of the corpus prepared by tensorflow-datasets."""
         return data_home() / "prepared" / self.name / self.version
 
     @property
     def is_here(self):
-        """Whether it is prepared; tensorflow-datasets moves the folder to its place when it is whole."""
+        """Whether the corpus is prepared; tensorflow-datasets moves the folder to its place only when complete."""
         return (self.prepared / "dataset_info.json").is_file()
 
     @property
     def parts(self):
-        """How many pairs each part has; empty unless the corpus is here."""
+        """Dictionary of the number of pairs in each split; empty if the corpus is not prepared."""
         if not self.is_here:
             return {}
         splits = json.loads((self.prepared / "dataset_info.json").read_text(encoding="utf-8"))["splits"]
@@ -88,7 +89,7 @@ class NamedCorpus:
 
 CORPORA = (
     NamedCorpus("chatbot_ko", "ko", 11_823, "MIT", "https://github.com/songys/Chatbot_data"),
-    # 304,713 utterances in 83,097 conversations, less the pairs without text; PyTorch's chatbot tutorial counts so too.
+    # 304,713 utterances in 83,097 conversations, without empty pairs. PyTorch's chatbot tutorial has the same count.
     NamedCorpus(
         "cornell_movie_dialogs", "en", 221_282, "not stated",
         "https://www.cs.cornell.edu/~cristian/Cornell_Movie-Dialogs_Corpus.html",
@@ -100,27 +101,27 @@ CORPORA = (
 
 
 def corpora():
-    """The `NamedCorpus`es that can be had by name."""
+    """Returns all `NamedCorpus`es of the catalog."""
     return CORPORA
 
 
 def find_corpus(name):
-    """The `NamedCorpus` of a name; raises `InputError` with the nearest name, or all, if it is unknown."""
+    """Returns the `NamedCorpus` of a name; raises `InputError` with a similar name, or all names, if it is unknown."""
     names = [corpus.name for corpus in CORPORA]
     if name in names:
         return CORPORA[names.index(name)]
-    near = difflib.get_close_matches(name, names, n=1)
-    advice = f": did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    similar = difflib.get_close_matches(name, names, n=1)
+    advice = f": did you mean {similar[0]}?" if similar else f"; there are {', '.join(names)}"
     raise InputError(f"no corpus is named {name!r}{advice}")
 
 
 def is_corpus(name):
-    """Whether that is the name of a corpus, and not a file or folder that stands here."""
+    """Returns whether a name is that of a corpus, and not of an existing file or folder."""
     return any(name == corpus.name for corpus in CORPORA) and not os.path.exists(name)
 
 
 def data_home():
-    """The folder of all corpora: `KERAS_TRANSFORMER_DATA`, or `keras_transformer` in the user's folder of caches."""
+    """Returns the folder of all corpora: `KERAS_TRANSFORMER_DATA`, or `keras_transformer` in the user's cache."""
     if home := os.environ.get("KERAS_TRANSFORMER_DATA"):
         return pathlib.Path(home)
     caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
@@ -128,20 +129,21 @@ def data_home():
 
 
 def download_corpus(name, files=()):
-    """Brings a corpus here and prepares it, unless it is here; what was interrupted goes on where it stopped.
+    """Downloads and prepares a corpus if necessary. An interrupted download is resumed.
 
     Args:
-        name: The corpus's name.
-        files: Paths of its files that were got by other means, under any name; only the others are downloaded.
+        name: Name of the corpus.
+        files: Paths of files that were downloaded in another way, under any name. Only the others are downloaded.
 
     Raises:
-        DownloadFailed: If a file cannot be had.
-        InputError: If the name is unknown, a file given is none of the corpus's, or tensorflow-datasets is missing.
+        DownloadFailed: If a file cannot be downloaded.
+        InputError: If the name is unknown, a given file does not belong to the corpus, or tensorflow-datasets is
+            missing.
     """
     corpus = find_corpus(name)
     if corpus.is_here:
         return
-    builder = _builder(corpus)  # First of all: it tells if a package is missing.
+    builder = _builder(corpus)  # Raises first if a package is missing.
     given = {_file_of(corpus, path): path for path in files}
     corpus.downloads.mkdir(parents=True, exist_ok=True)
     with open(corpus.downloads / "lock", "ab") as lock:
@@ -150,78 +152,80 @@ def download_corpus(name, files=()):
         except (BlockingIOError, PermissionError) as error:
             raise InputError(f"{name}: another process is preparing it; wait for it") from error
         if not corpus.is_here:
-            _bring(corpus, builder, given)
+            _download_and_prepare(corpus, builder, given)
 
 
-def _bring(corpus, builder, given):
-    """Gets the files of a corpus, but for those given, and prepares it."""
+def _download_and_prepare(corpus, builder, given):
+    """Downloads the files of a corpus that are not given, and prepares it."""
     for file in corpus.files:
-        place = corpus.downloads / file.name
+        path = corpus.downloads / file.name
         if file in given:
-            adopt(file, given[file], place)
+            adopt(file, given[file], path)
         else:
-            fetch(file, place)
+            fetch(file, path)
     print(f"{corpus.name}: preparing {corpus.prepared} …", file=sys.stderr)
     _prepare(builder, corpus.downloads)
 
 
 def load_corpus(name):
-    """Reads a corpus that is here.
+    """Loads a downloaded corpus.
 
     Args:
-        name: The corpus's name.
+        name: Name of the corpus.
 
     Returns:
-        A dictionary from "train", "validation" and "test" to a DataFrame with the columns "question" and "answer". If
-        the corpus has no parts of its own, they are those that `split_pairs` makes of all of them together.
+        A dictionary from "train", "validation" and "test" to a DataFrame with the columns "question" and "answer". A
+        corpus without splits of its own is split by `split_pairs`.
 
     Raises:
-        InputError: If the name is unknown, or the corpus is not here.
+        InputError: If the name is unknown, or the corpus is not downloaded.
     """
     import pandas
 
-    parts = _find_here(name).parts
-    return {part: pandas.DataFrame(corpus_pairs(name, part), columns=["question", "answer"]) for part in parts}
+    splits = _find_prepared(name).parts
+    return {split: pandas.DataFrame(corpus_pairs(name, split), columns=["question", "answer"]) for split in splits}
 
 
 def corpus_pairs(name, part="train"):
-    """Yields the (question, answer) of every pair in a part of a corpus, in order.
+    """Yields (question, answer) for every pair in a split of a corpus, in order.
+
+    Args:
+        name: Name of the corpus.
+        part: Name of the split.
 
     Raises:
-        InputError: If the name or the part is unknown, or the corpus is not here.
+        InputError: If the name or the split is unknown, or the corpus is not downloaded.
     """
-    corpus = _find_here(name)
+    corpus = _find_prepared(name)
     if part not in corpus.parts:
-        raise InputError(f"{name}: no part is named {part!r}; there are {', '.join(corpus.parts)}")
+        raise InputError(f"{name}: no split is named {part!r}; there are {', '.join(corpus.parts)}")
     for batch in _builder(corpus).as_dataset(split=part, batch_size=BATCH).as_numpy_iterator():
         for question, answer in zip(batch["question"], batch["answer"]):
             yield question.decode("utf-8"), answer.decode("utf-8")
 
 
-def _find_here(name):
+def _find_prepared(name):
     corpus = find_corpus(name)
     if not corpus.is_here:
-        raise InputError(f"{name}: not downloaded yet: keras-transformer data download {name}")
+        raise InputError(f"{name}: not downloaded yet: run keras-transformer data download {name}")
     return corpus
 
 
 def _file_of(corpus, path):
-    """Which of a corpus's files a path holds."""
+    """Returns the `RemoteFile` of a corpus that a path contains."""
     if not pathlib.Path(path).is_file():
         raise InputError(f"{path}: no such file")
     for file in corpus.files:
         if file.is_at(path):
             return file
     names = ", ".join(file.name for file in corpus.files)
-    raise InputError(f"{path}: is none of the files of {corpus.name} ({names}): size and SHA-256 are those of none")
+    raise InputError(f"{path}: is none of the files of {corpus.name} ({names}): its size or SHA-256 differs")
 
 
 def _builder(corpus):
-    """The tensorflow-datasets builder of a corpus."""
+    """Returns the tensorflow-datasets builder of a corpus."""
     try:
-        importlib.import_module(
-            "importlib_resources"
-        )  # Which tensorflow-datasets misses only in the midst of its work.
+        importlib.import_module("importlib_resources")  # tensorflow-datasets only needs it later, during preparation.
         module = importlib.import_module(f"{BUILDERS}.{corpus.name}.{corpus.name}_dataset_builder")
     except ModuleNotFoundError as error:
         extra = "pip install 'keras_transformer[datasets]'"
@@ -230,16 +234,16 @@ def _builder(corpus):
 
 
 def _prepare(builder, downloads):
-    """Lets tensorflow-datasets make its files of those downloaded.
+    """Prepares a corpus from downloaded files with tensorflow-datasets.
 
-    It takes a file that stands in its folder of manual downloads under the registered name, checks it, and leaves its
-    own downloading, which cannot resume.
+    The files are in its folder of manual downloads under their registered names, so it verifies them and does not
+    download them itself, which it could not resume.
     """
     import tensorflow_datasets as tfds
 
     scratch = downloads / "tensorflow_datasets"
     config = tfds.download.DownloadConfig(manual_dir=downloads)
-    talk = io.StringIO()  # Bars within bars and unknown sizes; what goes wrong is raised.
-    with contextlib.redirect_stdout(talk), contextlib.redirect_stderr(talk):
+    output = io.StringIO()  # Hides nested progress bars without sizes; errors are raised.
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         builder.download_and_prepare(download_dir=scratch, download_config=config)
     shutil.rmtree(scratch)

@@ -1,4 +1,4 @@
-"""Fetching a file over HTTP: resumed where it stopped, checked, and in its place only once it is whole."""
+"""HTTP downloads that are resumable, verified, and moved to their place only when complete."""
 
 import contextlib
 import dataclasses
@@ -14,29 +14,29 @@ from keras_transformer.errors import DownloadFailed, InputError
 from keras_transformer.runs.lock import lock_to_the_end
 
 TIMEOUT = 30
-"""Seconds without a byte after which a server counts as stalled."""
+"""Seconds without data after which a connection times out."""
 
 PAUSES = (1, 2, 4, 8)
-"""Seconds between one try and the next."""
+"""Seconds between retries."""
 
 RANGE_NOT_THERE = 416
-"""Status of HTTP for a file that is shorter than the part that is here."""
+"""HTTP status if the file is shorter than the bytes already downloaded."""
 
 WORTH_ANOTHER_TRY = (408, RANGE_NOT_THERE, 425, 429, 500, 502, 503, 504)
-"""Statuses of HTTP that may be gone at the next try."""
+"""HTTP statuses that are worth a retry."""
 
 CHUNK = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
 class RemoteFile:
-    """A file that is known before it is here.
+    """A file to download, with its expected size and checksum.
 
     Attributes:
-        url: Where it is.
-        size: Its bytes.
-        sha256: Its SHA-256, in hex.
-        name: What it is called.
+        url: URL of the file.
+        size: Size in bytes.
+        sha256: SHA-256 in hexadecimal.
+        name: File name.
     """
 
     url: str
@@ -45,81 +45,81 @@ class RemoteFile:
     name: str
 
     def is_at(self, path):
-        """Whether a path holds this very file."""
+        """Returns whether a path contains this file, by size and SHA-256."""
         path = pathlib.Path(path)
         return path.is_file() and path.stat().st_size == self.size and _sha256(path) == self.sha256
 
 
 def fetch(file, path, timeout=TIMEOUT, pauses=PAUSES):
-    """Downloads a file; does nothing if it is there already.
+    """Downloads a file if it does not exist.
 
-    What arrives stands beside `path` with the ending `.part`, and stays there when the download breaks off or the
-    process is killed, so that the next call goes on from it. Proxies are those of the environment (`HTTPS_PROXY`).
+    Received data is written to `path` with the suffix `.part`, which is kept if the download fails or the process is
+    killed, so that the next call resumes the download. Proxies are read from the environment (`HTTPS_PROXY`).
 
     Args:
         file: The `RemoteFile`.
-        path: Where it is to be; folders are made.
-        timeout: Seconds without a byte after which the server counts as stalled.
-        pauses: Seconds to wait after each failed try; the number of tries is one more.
+        path: Target path; missing folders are created.
+        timeout: Seconds without data after which the connection times out.
+        pauses: Seconds to wait after each failed attempt; there is one more attempt than pauses.
 
     Raises:
-        DownloadFailed: If the file cannot be had, or is not the one that was expected.
-        InputError: If another process downloads it now, or another file is in its place.
+        DownloadFailed: If the file cannot be downloaded, or is not the expected one.
+        InputError: If another process is downloading it, or `path` is another file.
         OSError: If it cannot be written.
     """
     path = pathlib.Path(path)
     if path.exists():
-        _check_what_is_there(file, path)
+        _check_existing_file(file, path)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     with open(part, "ab", buffering=0) as out:
-        _hold(out, path)
-        here = out.seek(0, os.SEEK_END)
-        known = f", {here:,} of them here already" if here else ""
-        print(f"{file.name}: {file.size:,} bytes from {file.url}{known} …", file=sys.stderr)
+        _lock(out, path)
+        received = out.seek(0, os.SEEK_END)
+        resumed = f", {received:,} already downloaded" if received else ""
+        print(f"{file.name}: {file.size:,} bytes from {file.url}{resumed} …", file=sys.stderr)
         _get_all(file, out, path, timeout, pauses)
     if not file.is_at(part):
         part.unlink()
-        raise _failure(file, path, "what came is not the file that was expected (its size or SHA-256 differs)")
+        raise _failure(file, path, "the downloaded file is not the expected one (its size or SHA-256 differs)")
     os.replace(part, path)
 
 
 def adopt(file, source, path):
-    """Copies a file that was got by other means to where `fetch` would put it.
+    """Copies a file that was downloaded in another way to the target path of `fetch`.
 
     Raises:
-        InputError: If it is not that file.
+        InputError: If it is not the expected file.
     """
     if not file.is_at(source):
         raise InputError(f"{source}: is not {file.name} of {file.url}: its size or SHA-256 differs")
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        shutil.copyfile(source, beside)
-        os.replace(beside, path)
+        shutil.copyfile(source, temporary)
+        os.replace(temporary, path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def _check_what_is_there(file, path):
+def _check_existing_file(file, path):
     if not file.is_at(path):
         raise InputError(f"{path}: is not the file of {file.url} (its size or SHA-256 differs): remove it")
 
 
-def _hold(out, path):
-    """Keeps other processes from writing into the same `.part` file."""
+def _lock(out, path):
+    """Locks the `.part` file against other processes."""
     try:
         lock_to_the_end(out)
     except (BlockingIOError, PermissionError) as error:
         raise InputError(f"{path}: another process is downloading it; wait for that one") from error
-    except OSError:  # Some file systems of computing clusters know no locks; there, the checksum is what protects.
+    except OSError:  # Some file systems of computing clusters have no locks; the checksum still detects damage.
         return
 
 
 def _get_all(file, out, path, timeout, pauses):
-    """Asks for what is missing until nothing is, or until the last try has failed."""
+    """Downloads the remaining bytes with retries."""
     import requests
     import urllib3
 
@@ -131,50 +131,52 @@ def _get_all(file, out, path, timeout, pauses):
             reason = _reason(error, timeout)
             if pause is None or not _is_worth_another_try(error):
                 raise _failure(file, path, reason) from error
-        except OSError as error:  # Of writing, which names no file by itself.
+        except OSError as error:  # Errors while writing do not name the file.
             raise OSError(error.errno, error.strerror, out.name) from error
         print(f"{file.name}: {reason}; trying again in {pause} s …", file=sys.stderr)
         time.sleep(pause)
 
 
 def _get_rest(file, out, timeout):
-    """Appends to a file what it lacks, with a progress bar if standard error is a terminal."""
+    """Appends the remaining bytes to a file, with a progress bar if standard error is a terminal."""
     import requests
     import tqdm
     import urllib3
 
-    here = out.seek(0, os.SEEK_END)
-    if here >= file.size:
+    received = out.seek(0, os.SEEK_END)
+    if received >= file.size:
         return
-    # Not compressed on the way: a range counts the bytes of the file itself.
-    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={here}-"} if here else {})}
+    # No compression, because a range counts the bytes of the uncompressed file.
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={received}-"} if received else {})}
     with requests.get(file.url, headers=headers, stream=True, timeout=timeout) as response:
         if response.status_code == RANGE_NOT_THERE:
             out.truncate(0)
         response.raise_for_status()
-        if not response.headers.get("Content-Range", "").startswith(f"bytes {here}-"):
-            out.truncate(here := 0)  # The server knows no ranges and sends the whole.
-        bar = {"total": file.size, "initial": here, "unit": "B", "unit_scale": True, "leave": False, "disable": None}
-        with tqdm.tqdm(desc=file.name, **bar) as progress, contextlib.suppress(urllib3.exceptions.ProtocolError):
-            # read1 gives what has come; the other ways wait for a whole chunk, and lose half of one if a server stalls.
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {received}-"):
+            out.truncate(received := 0)  # The server does not support ranges and sends the whole file.
+        progress = tqdm.tqdm(
+            desc=file.name, total=file.size, initial=received, unit="B", unit_scale=True, leave=False, disable=None
+        )
+        with progress, contextlib.suppress(urllib3.exceptions.ProtocolError):
+            # read1 returns the bytes received so far. Other methods wait for a full chunk and lose it on a timeout.
             while chunk := response.raw.read1(CHUNK, decode_content=False):
                 _write(out, chunk)
                 progress.update(len(chunk))
-                here += len(chunk)
-                if here > file.size:
+                received += len(chunk)
+                if received > file.size:
                     return
-    if here < file.size:
-        raise requests.ConnectionError(f"the connection ended after {here:,} of {file.size:,} bytes")
+    if received < file.size:
+        raise requests.ConnectionError(f"the connection ended after {received:,} of {file.size:,} bytes")
 
 
 def _write(out, chunk):
-    """Writes all of a chunk: an unbuffered file may take a part of it."""
+    """Writes a whole chunk, because a single write to an unbuffered file may be incomplete."""
     while chunk:
         chunk = chunk[out.write(chunk) :]
 
 
 def _is_worth_another_try(error):
-    """Whether it may be otherwise in a moment: a connection that breaks, a server that is busy."""
+    """Returns whether an error may be temporary, such as a lost connection or a busy server."""
     import requests
     import urllib3
 
@@ -184,24 +186,24 @@ def _is_worth_another_try(error):
 
 
 def _reason(error, timeout):
-    """Why a try failed, in a few words: those of the operating system, where they are in the chain of errors."""
+    """Returns a short reason for an error: the operating system's message if the chain of errors contains one."""
     import requests
     import urllib3
 
     if isinstance(error, requests.HTTPError):
-        return f"the server says {error.response.status_code} {error.response.reason}"
+        return f"the server returned {error.response.status_code} {error.response.reason}"
     if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
         return f"no answer for {timeout:g} s"
-    deeper = error
-    while deeper:
-        if isinstance(deeper, OSError) and deeper.errno is not None:
-            return deeper.strerror
-        deeper = deeper.__cause__ or deeper.__context__
+    cause = error
+    while cause:
+        if isinstance(cause, OSError) and cause.errno is not None:
+            return cause.strerror
+        cause = cause.__cause__ or cause.__context__
     return str(error)
 
 
 def _failure(file, path, reason):
-    advice = f"get it by other means and put it at {path}, or name it with --from FILE"
+    advice = f"download it in another way to {path}, or name a copy with --from FILE"
     return DownloadFailed(errno.EIO, f"{file.url}: {reason}; try again later, or {advice}")
 
 

@@ -1,4 +1,4 @@
-"""Sequence packing: several pairs in a row, all batches of one shape."""
+"""Sequence packing: several pairs per row, and one shape for all batches."""
 
 import array
 import functools
@@ -9,19 +9,19 @@ from keras_transformer.data.batching import Batches
 
 
 class PackedRows(Batches):
-    """Batches for a `packed()` model: each row holds several questions, and at the same place their answers.
+    """Batches for a `packed()` model, which contain several questions and their answers in each row.
 
-    The pairs of a row stay together; the order of the rows changes. The last batch of an epoch is filled up with rows
-    of padding.
+    The pairs of a row stay together, and the rows are shuffled. The last batch of an epoch is filled up with rows of
+    padding.
 
     Args:
         encoded: The `EncodedPairs`.
-        batch_size: Pairs in a batch, on average.
-        batch_tokens: Question and answer tokens in a batch, on average, instead of `batch_size`; 0 for the latter.
-        shuffle: Whether the order of the rows changes from epoch to epoch.
-        seed: Seed of the packing and of that order.
-        multiple: Rows of padding are added to each batch until the number of its rows is a multiple of this one.
-        share: Which of how many equal shares of a batch's rows are laid out, a pair (number from 0 on, count).
+        batch_size: Average number of pairs in a batch.
+        batch_tokens: Average number of question and answer tokens in a batch; replaces `batch_size` unless 0.
+        shuffle: Whether to shuffle the rows in each epoch.
+        seed: Seed of packing and shuffling.
+        multiple: Pads the number of rows in each batch to a multiple of this number.
+        share: Shard of the rows of each batch to return, a pair (index from 0 on, number of shards).
     """
 
     inputs = ("inputs", "segments", "dec_inputs", "dec_segments")
@@ -46,7 +46,7 @@ class PackedRows(Batches):
         return -(-self.rows // self.rows_per_batch)
 
     def _plan(self, epoch):
-        """The order of the rows in an epoch."""
+        """Returns the order of the rows in an epoch."""
         if self.repeats:
             return np.arange(self.rows)
         return np.random.default_rng((self.seed, epoch)).permutation(self.rows)
@@ -60,32 +60,33 @@ class PackedRows(Batches):
 
 
 def lay_out(encoded, packed, widths):
-    """The rows as arrays, int32 (rows, width), 0 for padding: the four inputs and the targets."""
+    """Returns the four inputs and the targets of packed rows as int32 arrays (rows, width), 0 for padding."""
     inputs, segments = np.zeros((2, len(packed), widths[0]), "int32")
     dec_inputs, dec_segments, targets = np.zeros((3, len(packed), widths[1]), "int32")
     for row, pairs in enumerate(packed):
-        asked = answered = 0
+        start = dec_start = 0
         for segment, pair in enumerate(pairs, 1):
             question, answer = encoded.question(pair), encoded.answer(pair)
-            there, here = slice(asked, asked + len(question)), slice(answered, answered + len(answer) - 1)
-            inputs[row, there], segments[row, there] = question, segment
-            dec_inputs[row, here], dec_segments[row, here], targets[row, here] = answer[:-1], segment, answer[1:]
-            asked, answered = there.stop, here.stop
+            span, dec_span = slice(start, start + len(question)), slice(dec_start, dec_start + len(answer) - 1)
+            inputs[row, span], segments[row, span] = question, segment
+            dec_inputs[row, dec_span], dec_segments[row, dec_span] = answer[:-1], segment
+            targets[row, dec_span] = answer[1:]
+            start, dec_start = span.stop, dec_span.stop
     return inputs, segments, dec_inputs, dec_segments, targets
 
 
-WIDTH = 64  # Tokens that a row holds of the longer side, or as many as its longest text has.
-POOL = 4096  # Pairs that are packed together; more would fill the rows no better.
+WIDTH = 64  # Width in tokens of the longer side; the longest text may increase it.
+POOL = 4096  # Number of pairs packed together; larger pools do not fill the rows better.
 
 
 def choose_widths(lengths):
-    """How many tokens a row holds of questions and of answers, so that both sides are full at about the same time.
+    """Chooses the row widths of questions and answers so that both sides fill up at about the same time.
 
     Args:
         lengths: Token counts (pairs, 2).
 
     Returns:
-        Integers (2,): multiples of 8, none below the longest text of its side.
+        Integers (2,): multiples of 8, not below the longest text of each side.
     """
     means = lengths.mean(axis=0)
     wanted = np.maximum(WIDTH * means / means.max(), lengths.max(axis=0))
@@ -93,15 +94,15 @@ def choose_widths(lengths):
 
 
 def pack(lengths, widths, random):
-    """Puts pairs into rows, each into the first row that has room for both its texts.
+    """Packs pairs into rows by first fit: each pair goes into the first row with space for both its texts.
 
     Args:
         lengths: Token counts (pairs, 2), none above `widths`.
-        widths: Tokens that a row holds of each side, (2,).
-        random: NumPy generator of the order in which the pairs come.
+        widths: Row widths of questions and answers, (2,).
+        random: NumPy generator that shuffles the pairs.
 
     Yields:
-        For each row a list of the numbers of its pairs.
+        For each row, a list of the indices of its pairs.
     """
     order = random.permutation(len(lengths))
     for i in range(0, len(order), POOL):

@@ -14,15 +14,15 @@ from keras_transformer.errors import InputError
 from keras_transformer.text.turns import BETWEEN
 
 BROKEN_QUOTES = "broken quotes"
-LONGEST_RECORD = 10_000  # Lines. A quote that is never closed would go on to the end of the file, all of it held.
+LONGEST_RECORD = 10_000  # Maximum lines of a record. An unclosed quote would otherwise read the whole file into memory.
 NUL = "NUL character"
 
 
 def read_lines(path, encoding="utf-8"):
-    """Yields the lines of a text file with their ends, which are CRLF, LF or CR.
+    """Yields the lines of a text file with their line ends (CRLF, LF or CR).
 
     Raises:
-        InputError: If the file cannot be read, or not in that encoding.
+        InputError: If the file cannot be read, or has another encoding.
     """
     with open_text(path, encoding) as file:
         try:
@@ -34,11 +34,11 @@ def read_lines(path, encoding="utf-8"):
 
 
 def open_text(path, encoding="utf-8"):
-    """Opens a text file, keeping its line ends; raises `InputError` if there is no such file, or no such encoding."""
+    """Opens a text file without converting line ends; raises `InputError` if the file or the encoding is unknown."""
     if os.path.isdir(path):
         raise InputError(f"{path}: a folder, not a file")
     try:
-        # A mark at the start is part of the encoding, not of the first column's name.
+        # A byte-order mark belongs to the encoding, not to the name of the first column.
         codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
         return open(path, encoding=codec, newline="")
     except FileNotFoundError:
@@ -54,33 +54,33 @@ def _unreadable(path, error):
 
 
 def _decoding_fault(path, codec):
-    """Says in which line the file is not in that encoding, and in which other it may be."""
+    """Returns a message with the first line that cannot be decoded, and with the probable encoding."""
     with open(path, "rb") as file:
         data = file.read()
     name = "UTF-8" if codec == "utf-8-sig" else codec
     fault = f"{path}: line {_first_undecodable_line(data, codec)} is not {name}"
     if name != "UTF-8":
-        return f"{fault}: say the file's encoding with --encoding"
+        return f"{fault}: give the file's encoding with --encoding"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return f"{fault}; the file starts like UTF-16: add --encoding utf-16"
     with contextlib.suppress(UnicodeDecodeError):
         data.decode("cp949")
         return f"{fault}; the file reads as CP949: add --encoding cp949"
-    return f"{fault}: say its encoding with --encoding"
+    return f"{fault}: give its encoding with --encoding"
 
 
 def _first_undecodable_line(data, codec):
     try:
         data.decode(codec)
     except UnicodeDecodeError as error:
-        # `error.object` and not `data`: utf-8-sig counts from after the mark.
+        # `error.object`, not `data`, because positions of utf-8-sig start after the byte-order mark.
         return len(re.findall("\r\n|\r|\n", error.object[: error.start].decode(codec, "replace"))) + 1
-    return "?"  # The file has changed since.
+    return "?"  # The file has changed in the meantime.
 
 
 @contextlib.contextmanager
 def long_fields():
-    """Lets the csv module read fields of any length; its limit belongs to the whole process, so it is put back."""
+    """Context manager that lets the csv module read fields of any length; restores the process-wide limit."""
     limit = csv.field_size_limit(2**31 - 1)
     try:
         yield
@@ -89,21 +89,21 @@ def long_fields():
 
 
 def delimited_records(lines, delimiter):
-    """Yields (row, cells, problem) for each record of a CSV or TSV file; blank lines are passed over.
+    """Yields (row, cells, problem) for each record of a CSV or TSV file; skips blank lines.
 
-    The standard csv module reads them, not pandas, which cannot say in which row a fault stands. A quote that is never
-    closed swallows the rows after it, so a record that fails loses its first line only: reading goes on at the next.
-    No more lines are held than those of one record, `LONGEST_RECORD` at most.
+    It uses the csv module instead of pandas, which cannot report the row of an error. An unclosed quote swallows the
+    following rows, so an invalid record only loses its first line, and reading continues at the next line. At most the
+    lines of one record, limited to `LONGEST_RECORD`, are held in memory.
 
     Args:
-        lines: The file's lines with their ends.
+        lines: The file's lines with their line ends.
         delimiter: The character between two cells.
 
     Yields:
-        The number of the record's first line from 1, the cells (None if they cannot be told), and what is wrong with
-        the record (None if nothing is). The first record decides how many cells the others must have.
+        The number of the record's first line from 1, the cells (None if they are unknown), and the problem with the
+        record (None if there is none). The first record determines the number of cells.
     """
-    lines, again, read = iter(lines), collections.deque(), []  # `read` has the lines of the record at hand.
+    lines, again, read = iter(lines), collections.deque(), []  # `read` contains the lines of the current record.
     width = None
     start = 0
     quoted = 0
@@ -116,8 +116,8 @@ def delimited_records(lines, delimiter):
             yield line
 
     while True:
-        # A record that failed was inside a quote at the end of each line before `quoted`. One that starts there and is
-        # not closed on its own line goes on as the failed one did: reading that far again would take quadratic time.
+        # An invalid record was inside a quote at the end of each line before `quoted`. A record that starts there and
+        # is not closed on its own line would fail in the same way; reading it again would take quadratic time.
         alone = start < quoted
         reader = csv.reader(itertools.islice(following(), 1 if alone else None), delimiter=delimiter, strict=True)
         try:
@@ -143,7 +143,7 @@ def delimited_records(lines, delimiter):
 def _cells_problem(cells, width, line):
     if len(cells) != width:
         return f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} instead of {width}"
-    # Python 3.10 refuses the whole line and later ones do not: leave it out in all of them.
+    # Python 3.10 rejects the whole line, later versions do not: leave it out in all versions.
     return NUL if "\0" in line else None
 
 
@@ -165,45 +165,46 @@ def json_records(lines):
 
 TURNS_NAMES = ("turns", "messages", "dialog", "dialogue", "conversation", "conversations", "utterances", "대화")
 ROLE_NAMES = ("role", "from")
-SILENT = ("system", "developer", "tool", "function")  # Roles of what nobody says.
+SILENT = ("system", "developer", "tool", "function")  # Roles that are not part of the conversation.
 TEXT_NAMES = ("content", "text", "utterance", "value", "발화", "내용")
 
 
 def turns_of(record):
-    """The turns of a conversation that a JSON object holds.
+    """Returns the turns of a conversation in a JSON object.
 
     Args:
-        record: The object: a list under one of `TURNS_NAMES`, of texts, or of objects with one of `TEXT_NAMES`.
+        record: The object, with a list under one of `TURNS_NAMES`. Its elements are texts, or objects with one of
+            `TEXT_NAMES`.
 
     Returns:
-        A list, of texts where the record is as it should be, without what systems and tools say; None if it holds no
-        conversation.
+        A list without the messages of systems and tools; its elements are texts if the record is valid. None if there
+        is no conversation.
     """
     turns = next((record[name] for name in TURNS_NAMES if isinstance(record.get(name), list)), None)
     return None if turns is None else [text_of(turn) for turn in turns if not is_silent(turn)]
 
 
 def is_silent(turn):
-    """Whether a turn is an object that says it is nobody's."""
+    """Returns whether a turn is an object whose role is not part of the conversation."""
     return isinstance(turn, dict) and any(turn.get(name) in SILENT for name in ROLE_NAMES)
 
 
 def text_of(turn):
-    """The text of a turn that may be an object."""
+    """Returns the text of a turn, which may be an object."""
     if not isinstance(turn, dict):
         return turn
     return next((turn[name] for name in TEXT_NAMES if name in turn), None)
 
 
 def answered_turns(turns, limit):
-    """Every turn but the first is an answer to those before it.
+    """Yields a pair for every turn but the first; its question is the previous turns.
 
     Args:
         turns: Texts.
-        limit: Turns that a question holds at most, the last ones.
+        limit: Maximum number of turns in a question; earlier turns are dropped.
 
     Yields:
-        (question, answer); the turns of a question are its lines.
+        (question, answer); each turn of a question is a line.
     """
     lines = [" ".join(turn.split()) for turn in turns]
     for i in range(1, len(lines)):
@@ -214,7 +215,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 JSON_ENDINGS = (".jsonl", ".ndjson")
 ENDINGS = (*DELIMITERS, *JSON_ENDINGS)
 
-# Compared without case; where a header holds several, the earliest here is taken.
+# Compared case-insensitively; if a header has several of them, the first in this order is used.
 QUESTION_NAMES = (
     "question", "questions", "q", "query", "input", "inputs", "source", "src", "prompt", "질문", "입력",
 )  # fmt: skip
@@ -234,16 +235,16 @@ def read_rows(path, question=None, answer=None, encoding="utf-8", turns=1):
         question: Name of the column of questions.
         answer: Name of the column of answers.
         encoding: Encoding of the file.
-        turns: Turns that a question holds at most, where a row is a conversation, which gives several pairs.
+        turns: Maximum number of turns in a question, if a row is a conversation, which yields several pairs.
 
     Returns:
         An iterator of (row, question, answer, problem, opening): the number of the row's first line from 1, the texts
-        without surrounding white space, what makes the row unusable (None if nothing does; else the texts mean
-        nothing), and the first turn of a conversation, otherwise the question. While it is read, it raises `InputError`
-        if the file cannot be.
+        without surrounding white space, the problem that makes the row unusable (None if there is none; otherwise the
+        texts are meaningless), and the first turn of a conversation or else the question. The iterator raises
+        `InputError` if the file cannot be read.
 
     Raises:
-        InputError: If it is plain from the arguments that they name no corpus.
+        InputError: If the arguments are invalid for any corpus.
     """
     if (question is None) != (answer is None):
         raise InputError("give both --question and --answer, or neither")
@@ -252,23 +253,23 @@ def read_rows(path, question=None, answer=None, encoding="utf-8", turns=1):
 
 
 def corpus_paths(path):
-    """The files of a corpus that is given as one path or as several."""
+    """Returns the paths of a corpus, given as one path or several, as a list."""
     return [path] if isinstance(path, (str, os.PathLike)) else list(path)
 
 
 def corpus_label(path):
-    """The corpus as messages name it."""
+    """Returns the name of a corpus for messages."""
     return " + ".join(map(str, corpus_paths(path)))
 
 
 def _rows(paths, names, encoding, turns):
-    """(row, question, answer, problem) of each row of the corpus; where there is a problem, no text."""
+    """Returns an iterator of (row, question, answer, problem); the texts are None if there is a problem."""
     if len(paths) == 2:
         if names:
-            raise InputError("--question and --answer name columns, and two parallel text files have none")
+            raise InputError("--question and --answer name columns, but two parallel text files have no columns")
         for path in paths:
             if os.path.splitext(path)[1].lower() in (".csv", *JSON_ENDINGS):
-                raise InputError(f"{path}: holds pairs by itself; two files are parallel text; give it alone")
+                raise InputError(f"{path}: contains pairs, but two files must be parallel text; give this file alone")
         return _parallel_rows(paths, encoding)
     if len(paths) != 1:
         raise InputError(f"give one corpus file, or two parallel text files, not {len(paths)}")
@@ -282,7 +283,7 @@ def _rows(paths, names, encoding, turns):
         raise InputError(f"{path}: a folder, not a file")
     if not ending and not os.path.exists(path):
         raise InputError(f"{path}: no such file")
-    raise InputError(f"{path}: cannot tell what is in it by its name, which should end in one of {', '.join(ENDINGS)}")
+    raise InputError(f"{path}: unknown file type; the name must end in one of {', '.join(ENDINGS)}")
 
 
 def _checked_row(row, question, answer, problem, opening=None):
@@ -320,7 +321,7 @@ def _delimited_rows(path, delimiter, names, encoding):
         for row, cells, problem in delimited_records(read_lines(path, encoding), delimiter):
             if columns is None:
                 if problem:
-                    raise InputError(f"{path}: row {row}: {problem}, and the first row must tell the columns")
+                    raise InputError(f"{path}: row {row}: {problem}, but the first row must name the columns")
                 columns = _find_columns(path, cells, names)
                 if columns:
                     continue
@@ -339,9 +340,9 @@ def _json_rows(path, names, encoding, turns):
         if problem:
             yield row, None, None, problem
             continue
-        said = turns_of(record) if names is None else None
-        if said or (said is not None and keys is None):
-            yield from _conversation_rows(row, said, turns)
+        conversation = turns_of(record) if names is None else None
+        if conversation or (conversation is not None and keys is None):
+            yield from _conversation_rows(row, conversation, turns)
             continue
         if keys is None:
             present = list(record)
@@ -353,14 +354,14 @@ def _json_rows(path, names, encoding, turns):
         yield row, question or "", answer or "", _json_problem(question, "question") or _json_problem(answer, "answer")
 
 
-def _conversation_rows(row, said, turns):
-    problems = (_turn_problem(text, number) for number, text in enumerate(said, 1))
-    problem = next(filter(None, problems), None) or ("no two turns" if len(said) < 2 else None)
+def _conversation_rows(row, conversation, turns):
+    problems = (_turn_problem(text, number) for number, text in enumerate(conversation, 1))
+    problem = next(filter(None, problems), None) or ("fewer than two turns" if len(conversation) < 2 else None)
     if problem:
         yield row, None, None, problem
         return
-    for question, answer in answered_turns(said, turns):
-        yield row, question, answer, None, said[0].strip()
+    for question, answer in answered_turns(conversation, turns):
+        yield row, question, answer, None, conversation[0].strip()
 
 
 def _turn_problem(text, number):
@@ -374,13 +375,13 @@ def _json_problem(value, what):
         return f"{what} is not a string"
     try:
         value.encode()
-    except UnicodeEncodeError:  # JSON can escape half of a character ("\ud83d"); no file can hold it, nor TensorFlow.
-        return f"{what} holds half a character"
+    except UnicodeEncodeError:  # JSON can escape a lone surrogate ("\ud83d"), which files and TensorFlow reject.
+        return f"{what} contains half a character"
     return None
 
 
 def _find_columns(path, present, names):
-    """Positions of the question's and the answer's column among those present; None if neither has a known name."""
+    """Returns the positions of the question and answer columns; None if neither has a known name."""
     present = [unicodedata.normalize("NFC", name).strip() for name in present]
     if names:
         return [_position(path, present, unicodedata.normalize("NFC", name).strip()) for name in names]
@@ -405,11 +406,11 @@ def _position(path, present, name):
 
 def _unknown_columns(path, present, missing):
     named = "name the columns with --question and --answer"
-    return InputError(f"{path}: no column known as {missing} among {listing(present)}; {named}")
+    return InputError(f"{path}: no known {missing} column among {listing(present)}; {named}")
 
 
 def listing(texts, separator=", "):
-    """The first few of the texts in one line, shortened, and how many more there are."""
+    """Returns the first few texts in one line, shortened, and the number of others."""
     shown = [" ".join(text.split()) for text in texts[:MOST_NAMED]]
     shown = [text if len(text) <= 60 else text[:59] + "…" for text in shown]
     if more := len(texts) - len(shown):

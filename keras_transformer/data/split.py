@@ -1,4 +1,4 @@
-"""The frozen split: which part of a corpus a question belongs to."""
+"""The frozen split of a corpus into train, validation and test by hashes of the questions."""
 
 import hashlib
 import unicodedata
@@ -7,13 +7,13 @@ PARTS = ("train", "validation", "test")
 
 
 def part(question):
-    """The part a question belongs to, by a hash of its text alone.
+    """Returns the split of a question, which depends only on a hash of its text.
 
-    Equal questions always fall into one part, so that no question of the test is met in training; and the split stays
-    the same when a corpus grows, is reordered, or is read by another program.
+    Equal questions always belong to the same split, so that test questions do not leak into training. The split does
+    not change when a corpus grows, is reordered, or is read by another program.
 
     Args:
-        question: Text; surrounding white space and its composition (NFC or not) do not matter.
+        question: Text; surrounding white space and Unicode composition (NFC or not) do not matter.
 
     Returns:
         "test" (5 of 100 questions), "validation" (5) or "train" (90).
@@ -25,20 +25,20 @@ def part(question):
 
 
 def canonical(question):
-    """A question as it is compared with others: without surrounding white space, composed (NFC)."""
+    """Returns a question in its canonical form: stripped of surrounding white space, composed (NFC)."""
     return unicodedata.normalize("NFC", question.strip())
 
 
 def split_pairs(pairs):
-    """Splits a corpus by its questions, and conversations by their openings.
+    """Splits a corpus by its questions, and conversations by their first turns.
 
-    The pairs of a conversation stay together, so that one of its later questions may be met in several parts.
+    The pairs of a conversation stay together, so a later question of a conversation may occur in several splits.
 
     Args:
-        pairs: DataFrame with a column "question"; where it has a column "opening", that one counts.
+        pairs: DataFrame with a column "question"; a column "opening" takes precedence.
 
     Returns:
         A dictionary from each of `PARTS` to its rows, in their order.
     """
-    parts = pairs["opening" if "opening" in pairs else "question"].map(part)
-    return {name: pairs[parts == name].reset_index(drop=True) for name in PARTS}
+    splits = pairs["opening" if "opening" in pairs else "question"].map(part)
+    return {name: pairs[splits == name].reset_index(drop=True) for name in PARTS}

@@ -1,4 +1,4 @@
-"""Pairs of text as token ids."""
+"""Tokenized question-answer pairs."""
 
 import array
 import tempfile
@@ -11,16 +11,16 @@ from keras_transformer.errors import NO_ROOM, DiskFull, InputError
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.turns import question_ids
 
-MOST_NAMED = 3  # Pairs that a warning names.
+MOST_NAMED = 3  # Maximum number of pairs listed in a warning.
 
 
 class EncodedPairs:
-    """A corpus as token ids, which lie one after the other: question, answer, and so on.
+    """A tokenized corpus. All token ids are in one array: question, answer, question, answer, ...
 
     Args:
-        ids: All token ids, a vector in memory or in a file.
-        starts: Where each text starts in it, and the last ends, integers (2 · pairs + 1,).
-        characters: Number of characters of the answers.
+        ids: All token ids, a vector in memory or a memory-mapped file.
+        starts: Start of each text in `ids`, and the end of the last one, integers (2 · pairs + 1,).
+        characters: Number of characters in the answers.
     """
 
     def __init__(self, ids, starts, characters):
@@ -30,11 +30,11 @@ class EncodedPairs:
         return len(self._starts) // 2
 
     def question(self, pair):
-        """The question of a pair from start to end token, integers (length,)."""
+        """Returns the question of a pair with start and end token, integers (length,)."""
         return self.ids[self._starts[2 * pair] : self._starts[2 * pair + 1]]
 
     def answer(self, pair):
-        """The answer, likewise."""
+        """Returns the answer of a pair with start and end token, integers (length,)."""
         return self.ids[self._starts[2 * pair + 1] : self._starts[2 * pair + 2]]
 
     @property
@@ -49,23 +49,23 @@ class EncodedPairs:
 
 
 class PairEncoder:
-    """Encodes pairs into a temporary file, so that they may be more than fit into memory; to be used in a `with` block.
+    """Context manager that tokenizes pairs into a temporary file, so that they may be larger than memory.
 
     Args:
         tokenizer: The `Tokenizer` of the questions.
-        max_length: Tokens a question or an answer may have, start and end included; longer pairs are left out. None for
-            no limit.
-        target_tokenizer: The `Tokenizer` of the answers; None for the same.
-        turns: Turns of a conversation to read at most; see `question_ids`.
+        max_length: Maximum number of tokens in a question or an answer, start and end included; longer pairs are left
+            out. None for no limit.
+        target_tokenizer: The `Tokenizer` of the answers; None to use that of the questions.
+        turns: Maximum number of conversation turns in a question; see `question_ids`.
     """
 
     def __init__(self, tokenizer, max_length=None, target_tokenizer=None, turns=1):
         self.tokenizer, self.target = tokenizer, target_tokenizer or tokenizer
         self.max_length, self.turns = max_length, turns
         self._dtype = np.min_scalar_type(max(self.tokenizer.vocab_size, self.target.vocab_size))
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it has no name: nothing of it stays, however this ends)
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it has no name and is always removed)
         self._lengths, self._characters = array.array("i"), 0
-        self._long, self._named = 0, []  # How many pairs are too long, and the first few of their questions.
+        self._long, self._named = 0, []  # Number of too long pairs, and the first few of their questions.
 
     def __enter__(self):
         return self
@@ -74,10 +74,10 @@ class PairEncoder:
         self._file.close()
 
     def add(self, pairs):
-        """Encodes pairs, a DataFrame with the columns "question" and "answer".
+        """Tokenizes a DataFrame with the columns "question" and "answer".
 
         Raises:
-            DiskFull: If there is no room for them.
+            DiskFull: If the temporary folder is full.
         """
         try:
             self._add(pairs)
@@ -94,17 +94,17 @@ class PairEncoder:
     def _add(self, pairs):
         texts = list(pairs["question"]), list(pairs["answer"])
         ids = token_ids(*texts, self.tokenizer, self.target, self.max_length, self.turns)
-        for asked, text, (question, answer) in zip(*texts, ids):
-            if self.max_length is not None and max(len(question), len(answer)) > self.max_length:
+        for question, answer, (source, target) in zip(*texts, ids):
+            if self.max_length is not None and max(len(source), len(target)) > self.max_length:
                 self._long += 1
-                self._named += [repr(asked[:40])] if len(self._named) < MOST_NAMED else []
+                self._named += [repr(question[:40])] if len(self._named) < MOST_NAMED else []
                 continue
-            self._file.write(np.array(question + answer, self._dtype))
-            self._lengths.extend((len(question), len(answer)))
-            self._characters += len(normalize(text))
+            self._file.write(np.array(source + target, self._dtype))
+            self._lengths.extend((len(source), len(target)))
+            self._characters += len(normalize(answer))
 
     def finish(self):
-        """The `EncodedPairs` of all that was added, with a `CorpusWarning` of those left out.
+        """Returns the `EncodedPairs` of all added pairs, with a `CorpusWarning` about the pairs left out.
 
         Raises:
             InputError: If no pair is left.
@@ -112,13 +112,13 @@ class PairEncoder:
         if self._long:
             self._warn_of_long_pairs()
         if not self._lengths:
-            raise InputError(f"no pair of at most {self.max_length} tokens: nothing to make batches of")
+            raise InputError(f"no pair of at most {self.max_length} tokens in the corpus; raise max_length")
         starts = np.zeros(len(self._lengths) + 1, "int64")
         np.cumsum(self._lengths, out=starts[1:])
         return EncodedPairs(np.memmap(self._file, self._dtype, "r"), starts, self._characters)
 
     def _warn_of_long_pairs(self):
-        """Counts and names them."""
+        """Warns with the number of too long pairs and the first few of them."""
         named = "; ".join(self._named) + ("; …" if self._long > len(self._named) else "")
         total = self._long + len(self._lengths) // 2
         warnings.warn(
@@ -129,14 +129,14 @@ class PairEncoder:
 
 
 def token_ids(questions, answers, tokenizer, target_tokenizer, max_length=None, turns=1):
-    """For each pair of texts its ids, the question's and the answer's, both from start to end token; none is cut."""
+    """Returns the token ids of each question and answer, with start and end tokens and without truncation."""
     start, end = target_tokenizer.start_id, target_tokenizer.end_id
-    asked = question_ids(tokenizer, questions, turns, max_length)
-    return list(zip(asked, ([start, *ids, end] for ids in target_tokenizer.encode(answers))))
+    sources = question_ids(tokenizer, questions, turns, max_length)
+    return list(zip(sources, ([start, *ids, end] for ids in target_tokenizer.encode(answers))))
 
 
 def encode_pairs(pairs, tokenizer, max_length=None, target_tokenizer=None, turns=1):
-    """The `EncodedPairs` of a DataFrame; arguments and errors are those of `PairEncoder`."""
+    """Returns the `EncodedPairs` of a DataFrame; arguments and errors are those of `PairEncoder`."""
     with PairEncoder(tokenizer, max_length, target_tokenizer, turns) as encoder:
         encoder.add(pairs)
         return encoder.finish()

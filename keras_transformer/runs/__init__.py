@@ -1,1 +1,1 @@
-"""Run folders and how their files are written."""
+"""Run folders and their file formats."""

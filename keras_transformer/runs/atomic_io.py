@@ -1,4 +1,4 @@
-"""Files that are written whole: beside their place first, then moved there."""
+"""Atomic file writes: to a temporary file first, which then replaces the target."""
 
 import contextlib
 import hashlib
@@ -11,26 +11,28 @@ from keras_transformer.errors import NO_ROOM, DiskFull
 
 @contextlib.contextmanager
 def replacing(path, size):
-    """Opens a file to write so that at any moment either the old or the new content is there whole.
+    """Context manager that opens a temporary file and replaces a file with it at the end.
+
+    At any moment, the file has either its complete old content or its complete new content.
 
     Args:
-        path: The file, which is replaced when the block ends without an error.
-        size: Bytes to be written, to be named if there is no room for them.
+        path: The file to replace if the block ends without an error.
+        size: Number of bytes to be written, for the error message.
 
     Yields:
-        The open file, which stands beside its place until then.
+        The temporary file, opened for writing in the same folder.
 
     Raises:
-        DiskFull: If there is no room; the old file is still there.
+        DiskFull: If the disk is full. The old file is intact.
     """
     path = pathlib.Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -40,51 +42,54 @@ def replacing(path, size):
             "what was saved before is intact: make room and run the same command again",
         ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def in_words(size):
-    """A number of bytes for people."""
+    """Formats a number of bytes as kB or MB."""
     return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{-(-size // 1000)} kB"
 
 
 def remove_leftovers(folder):
-    """Removes the half-written files of processes that were killed; those of living ones stay.
+    """Removes the temporary files of killed processes, but not those of running ones.
 
     Args:
-        folder: Where `replacing` wrote.
+        folder: The folder that `replacing` wrote to.
     """
     for path in pathlib.Path(folder).glob(".*.part"):
         owner = path.name.split(".")[-2]
         if owner.isdigit() and not is_alive(int(owner)):
-            with contextlib.suppress(PermissionError):  # Windows removes no file that a process holds open.
+            with contextlib.suppress(PermissionError):  # Windows cannot remove a file that a process has open.
                 path.unlink(missing_ok=True)
 
 
 def is_alive(process):
-    """Whether another process of that number runs. In a container, this one has often the number of the one before."""
+    """Returns whether another process with this id runs.
+
+    In a container, the current process often has the same id as the killed one, so its own id counts as not running.
+    """
     if os.name == "nt" or process == os.getpid():
         return False
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # Somebody else's.
+    except PermissionError:  # It belongs to another user.
         return True
     return True
 
 
 def write_atomically(path, data):
-    """Writes bytes to a file so that at any moment either the old or the new content is there whole."""
+    """Writes bytes to a file atomically."""
     with replacing(path, len(data)) as file:
         file.write(data)
 
 
 def write_json(path, value):
-    """Writes a value as readable JSON, atomically."""
+    """Writes a value as indented JSON, atomically."""
     write_atomically(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
 
 
 def sha256(data):
-    """Hexadecimal SHA-256 of bytes."""
+    """Returns the SHA-256 of bytes in hexadecimal."""
     return hashlib.sha256(data).hexdigest()

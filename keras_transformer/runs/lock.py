@@ -1,4 +1,4 @@
-"""One training at a time in a run folder."""
+"""Lock of a run folder, which allows one training at a time."""
 
 import contextlib
 import os
@@ -14,18 +14,18 @@ RETRY = 0.02  # Seconds between two attempts to lock.
 
 @contextlib.contextmanager
 def locked(folder, wait=0.0):
-    """Keeps other trainings out of a run folder for the length of a block.
+    """Context manager that locks a run folder against other trainings.
 
-    The operating system holds the lock and lifts it when its process ends, however that ends; so the file that stays
-    behind locks nobody out. It holds the number of the process that locked it last.
+    The operating system releases the lock when the process ends, even if it is killed, so a leftover lock file is
+    harmless. The file contains the id of the last process that locked it.
 
     Args:
         folder: An existing folder.
-        wait: Seconds to wait for whoever holds it.
+        wait: Seconds to wait for the lock.
 
     Raises:
-        RunLocked: If another training holds it.
-        InputError: If it cannot be written.
+        RunLocked: If another training holds the lock.
+        InputError: If the folder is not writable.
     """
     path = pathlib.Path(folder) / LOCK
     try:
@@ -39,16 +39,17 @@ def locked(folder, wait=0.0):
             raise RunLocked(
                 f"{folder}: another training{holder(file)} is writing to it; wait for it, or name another run folder"
             ) from error
-        except OSError as error:  # As on some file systems of computing clusters.
-            warnings.warn(f"{folder}: cannot be locked ({error.strerror}): start no other training in it", stacklevel=3)
-        with contextlib.suppress(OSError):  # A full disk: the number only helps those who are refused.
+        except OSError as error:  # Some file systems of computing clusters do not support locks.
+            advice = "do not start another training in it"
+            warnings.warn(f"{folder}: cannot be locked ({error.strerror}): {advice}", stacklevel=3)
+        with contextlib.suppress(OSError):  # The disk is full. The process id is only used in an error message.
             file.truncate(0)
             file.write(str(os.getpid()).encode("ascii"))
         yield
 
 
 def lock_within(wait, file):
-    """Locks an open file until it is closed; raises one of `OSError`'s kinds if others hold it for so many seconds."""
+    """Locks an open file until it is closed; raises an `OSError` if it stays locked for `wait` seconds."""
     latest = time.monotonic() + wait
     while True:
         try:
@@ -60,11 +61,11 @@ def lock_within(wait, file):
 
 
 def lock_to_the_end(file):
-    """Locks an open file until it is closed; raises one of `OSError`'s kinds if it is locked already."""
+    """Locks an open file until it is closed; raises an `OSError` if it is already locked."""
     if os.name == "nt":
         import msvcrt
 
-        file.seek(2**30)  # Far behind the number, which Windows would let nobody read otherwise.
+        file.seek(2**30)  # Far behind the process id, because Windows prevents reading a locked range.
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
     else:
         import fcntl
@@ -73,7 +74,7 @@ def lock_to_the_end(file):
 
 
 def holder(file):
-    """Who locked a file, in words; nothing if that is not known."""
+    """Returns the process that locked a file, for an error message; empty if it is unknown."""
     file.seek(0)
-    number = file.read(20).decode("ascii", "replace")
-    return f" (process {number})" if number.isdigit() else ""
+    process = file.read(20).decode("ascii", "replace")
+    return f" (process {process})" if process.isdigit() else ""

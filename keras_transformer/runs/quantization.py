@@ -1,24 +1,24 @@
-"""Matrices in eight bits: whole numbers from -127 to 127, and a scale for each row or column.
+"""8-bit weight quantization: integers from -127 to 127, with a scale for each row or column of a matrix.
 
-What is a sum over many entries, an output of a layer or a token's logit, has a scale of its own, so that one large
-weight does not coarsen all others.
+Each output of a layer and each token's logit has its own scale, so that one large weight does not reduce the precision
+of all others.
 """
 
 import numpy as np
 
-SCALE = "/scale"  # Ends the name of the scales that belong to a matrix.
-TABLES = "table"  # The name of matrices with a row for each token; others have a column for each output.
+SCALE = "/scale"  # Suffix of the names of a matrix's scales.
+TABLES = "table"  # Suffix of the names of embedding tables, which have scales per row; others have scales per column.
 LARGEST = 127
 
 
 def quantized(weights):
-    """Rounds matrices; vectors, which are few numbers, stay as they are.
+    """Quantizes matrices to int8. Vectors, which are small, are unchanged.
 
     Args:
         weights: Arrays by the paths of their variables.
 
     Returns:
-        The same with int8 in place of each matrix, and its float32 scales beside it; a matrix is the product of both.
+        A dictionary with an int8 array and float32 scales for each matrix; their product approximates the matrix.
     """
     tensors = {}
     for path, value in weights.items():
@@ -33,7 +33,7 @@ def quantized(weights):
 
 
 def dequantized(tensors):
-    """The float32 arrays by the paths of their variables that `quantized` rounded; others as they are."""
+    """Converts the result of `quantized` back to float32 arrays by the paths of their variables."""
     return {
         path: value * tensors[path + SCALE] if path + SCALE in tensors else value
         for path, value in tensors.items()

@@ -1,22 +1,23 @@
-"""The run folder: all that a training has made, in files that know whether they belong together.
+"""The run folder, which contains all files of a training.
 
-    config.json              what the run is: settings, corpus, the tokenizers' checksums; written first and once
-    config.toml              the same for `train --config`, to do the training once more
+    config.json              settings, corpus, and checksums of the tokenizers; written when the run is created
+    config.toml              the same settings for `train --config`, to repeat the training
     tokenizer.model          SentencePiece model; or tokenizer.subwords, a vocabulary of tensorflow-datasets
-    target_tokenizer.…       that of the answers, where they have their own
-    weights.safetensors      the best weights so far
-    weights-epoch-0007.…     those of the last epochs, where `keep_epochs` asks for them
-    checkpoint.safetensors   the state at which training goes on
-    datastore.…              the exchanges that it was trained on (`chat.datastore`)
-    answering.json           how it answers (`chat.answering`)
-    corrections.jsonl        what it was taught and made to forget since
-    confidence.json          what `calibrate` found, to know when not to answer
-    metrics.csv              a row per epoch
-    summary.json             how training ended; there only when it has
-    logs/                    for TensorBoard
-    lock                     held by a running training, so that no second one starts
+    target_tokenizer.…       tokenizer of the answers, if it is a separate one
+    weights.safetensors      best weights so far
+    weights-epoch-0007.…     weights of the last epochs, with the setting `keep_epochs`
+    checkpoint.safetensors   state for resuming the training
+    datastore.…              exchanges of the training split (`chat.datastore`)
+    answering.json           answering mode (`chat.answering`)
+    corrections.jsonl        answers taught and questions forgotten after training
+    confidence.json          confidence threshold from `calibrate`
+    metrics.csv              metrics, a row per epoch
+    summary.json             summary of a finished training
+    logs/                    TensorBoard logs
+    lock                     locked while a training is running
 
-Every file is written beside its place and moved there whole, so that a run killed at any moment stays readable.
+All files are written atomically, so a run folder stays readable if the process is killed at any moment. Weights and
+checkpoints contain the id of their run.
 """
 
 import csv
@@ -36,7 +37,7 @@ from keras_transformer.runs.quantization import dequantized
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 from keras_transformer.text.tokenizer import ENDINGS, Tokenizer
 
-FORMAT = 2  # Of the run folder; raised when an older reader could no longer make sense of it.
+FORMAT = 2  # Format version of the run folder; increased when older versions can no longer read it.
 CONFIG, RECIPE, WEIGHTS = "config.json", "config.toml", "weights.safetensors"
 TOKENIZER, TARGET_TOKENIZER = "tokenizer", "target_tokenizer"
 TOKENIZER_FILES = {name + ending for name in (TOKENIZER, TARGET_TOKENIZER) for ending in ENDINGS}
@@ -46,23 +47,23 @@ CONFIDENCE = "confidence.json"
 
 
 class Run:
-    """An existing run folder, its settings and tokenizer read and checked.
+    """An existing run folder. Its settings and tokenizers are loaded and validated.
 
     Args:
         path: The folder.
 
     Attributes:
         path: The folder, a `pathlib.Path`.
-        id: Made anew for every run; its weights and checkpoints carry it.
+        id: Unique id of the run, which its weights and checkpoints contain.
         config: The run's `Config`.
-        corpus: What is known of the corpus: "name", "fingerprint", "pairs", the number of pairs of each part, and its
-            "source", the keys of `config.toml` that say where it is.
-        origin: The run whose weights this one started from, a dictionary "id" and "path"; None if they were random.
+        corpus: Dictionary about the corpus: "name", "fingerprint", "pairs", the number of pairs of each split, and
+            "source", the keys of `config.toml` with its location.
+        origin: The run that this one was fine-tuned from, a dictionary with "id" and "path"; None for a new model.
         tokenizer: The `Tokenizer` of the questions.
-        target_tokenizer: That of the answers, the same object unless they have their own.
+        target_tokenizer: The `Tokenizer` of the answers; the same object unless it is a separate one.
 
     Raises:
-        InputError: If the folder is no run, or one of its files is missing, damaged or of another version.
+        InputError: If the folder is not a run, or one of its files is missing, damaged or of another version.
     """
 
     def __init__(self, path):
@@ -79,28 +80,28 @@ class Run:
 
     @property
     def tokenizers(self):
-        """Its tokenizers by the names of their files, without the ending."""
+        """Dictionary of the tokenizers by their file names without suffix."""
         own = self.target_tokenizer is not self.tokenizer
         return {TOKENIZER: self.tokenizer, **({TARGET_TOKENIZER: self.target_tokenizer} if own else {})}
 
     @classmethod
     def create(cls, path, config, tokenizer, corpus, parent=None, target_tokenizer=None):
-        """Makes a new run folder.
+        """Creates a new run folder.
 
         Args:
             path: The folder.
             config: The `Config`.
             tokenizer: The `Tokenizer` of the questions.
-            corpus: What is to be known of the corpus.
-            parent: The `Run` that this one starts from, if it does.
-            target_tokenizer: The `Tokenizer` of the answers; None for the same.
+            corpus: Dictionary about the corpus, as in the attribute `corpus`.
+            parent: The `Run` to fine-tune; None for a new model.
+            target_tokenizer: The `Tokenizer` of the answers; None to use that of the questions.
 
         Raises:
-            InputError: If the place is taken, or cannot be written.
+            InputError: If the folder already contains a run or is not writable.
         """
         path = pathlib.Path(path)
         if cls.exists(path):
-            raise InputError(f"{path}: holds a run already")
+            raise InputError(f"{path}: already contains a run")
         cls.make_folder(path)
         about = {
             "format": FORMAT,
@@ -116,7 +117,7 @@ class Run:
             about["from"] = {"id": parent.id, "path": str(parent.path.resolve())}
         try:
             for name in TOKENIZER_FILES:
-                (path / name).unlink(missing_ok=True)  # Of a first try that was killed.
+                (path / name).unlink(missing_ok=True)  # Left by a killed process.
             for name, file in files.items():
                 write_atomically(path / f"{name}{file.ending}", file.model)
             write_about(path, about)
@@ -128,10 +129,10 @@ class Run:
 
     @classmethod
     def make_folder(cls, path):
-        """Makes the folder that a run will be created in, unless it is there.
+        """Creates the folder for a new run if it does not exist.
 
         Raises:
-            InputError: If it cannot be made, or holds what is not of a run.
+            InputError: If the folder cannot be created or contains other files.
         """
         path = pathlib.Path(path)
         if cls.exists(path):
@@ -142,34 +143,34 @@ class Run:
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from error
         if names - {RECIPE, LOCK} - TOKENIZER_FILES:
-            raise InputError(f"{path}: holds other files; name a new or empty folder for the run")
+            raise InputError(f"{path}: contains other files; name a new or empty folder for the run")
 
     @staticmethod
     def exists(path):
-        """Whether a run was created at that path."""
+        """Returns whether there is a run at a path."""
         return (pathlib.Path(path) / CONFIG).is_file()
 
     def change_config(self, config):
-        """Notes other settings, such as more epochs."""
+        """Saves changed settings, such as more epochs."""
         if config == self.config:
             return
         self.config = config
         write_about(self.path, {**self._read_config(), "config": config.to_dict()})
 
     def build_model(self):
-        """A model of the run's sizes with new weights."""
+        """Builds a model of the run's sizes with initial weights."""
         prepare_devices()
         own = self.target_tokenizer is not self.tokenizer
         return build_model(self.config, self.tokenizer.vocab_size, self.target_tokenizer.vocab_size if own else None)
 
     def load_model(self):
-        """The model with the best weights so far; raises `InputError` if there are none, or not this run's."""
+        """Loads the model with the best weights; raises `InputError` if they are missing or of another run."""
         model = self.build_model()
         self.load_weights(model)
         return model
 
     def load_weights(self, model):
-        """Puts the best weights so far into a model of the run's sizes; raises `InputError` like `load_model`."""
+        """Loads the best weights into a model of the run's sizes; raises `InputError` like `load_model`."""
         tensors = self.best_weights()
         for variable in model.weights:
             value, shape = tensors.get(variable.path), tuple(variable.shape)
@@ -178,16 +179,16 @@ class Run:
             variable.assign(value)
 
     def best_weights(self):
-        """The best weights so far, arrays by the paths of their variables; raises `InputError` like `load_model`."""
-        path = self._part(WEIGHTS, "no epoch has ended yet; run its training (again)")
+        """Returns the best weights as arrays by variable paths; raises `InputError` like `load_model`."""
+        path = self._existing_file(WEIGHTS, "no epoch has ended yet; train the run first")
         return dequantized(load_tensors(path, self.id)[0])
 
     def save_weights(self, weights, about, name=WEIGHTS):
-        """Writes weights by the paths of the model's variables, with a dictionary of facts about them."""
+        """Writes weights by the paths of the model's variables, with a dictionary of metadata."""
         save_tensors(self.path / name, weights, self.id, about)
 
     def save_epoch(self, weights, about):
-        """Writes the weights of `about["epoch"]` besides the best, and removes those too old for `keep_epochs`."""
+        """Writes the weights of epoch `about["epoch"]`, and removes epochs that are too old for `keep_epochs`."""
         epoch = about["epoch"]
         self.save_weights(weights, about, EPOCH_WEIGHTS.format(epoch))
         for old, path in self.kept_epochs().items():
@@ -195,12 +196,12 @@ class Run:
                 path.unlink()
 
     def kept_epochs(self):
-        """The files of the epochs whose weights are kept, by the epoch's number, in their order."""
+        """Returns the weight files of the kept epochs by epoch number, in order."""
         numbers = {path.stem.rpartition("-")[2]: path for path in self.path.glob("weights-epoch-*.safetensors")}
         return dict(sorted((int(number), path) for number, path in numbers.items() if number.isdecimal()))
 
     def metrics(self):
-        """The rows of metrics.csv, dictionaries of numbers, one for each epoch that has ended.
+        """Returns the rows of metrics.csv, a dictionary of numbers for each finished epoch.
 
         Raises:
             InputError: If the file is damaged.
@@ -218,20 +219,20 @@ class Run:
         return rows
 
     def summary(self):
-        """How training ended, as a dictionary; None while it has not."""
+        """Returns the summary of a finished training as a dictionary; None if it has not finished."""
         path = self.path / SUMMARY
         return json.loads(path.read_text("utf-8")) if path.is_file() else None
 
     def _read_config(self):
         if not self.path.is_dir():
             raise InputError(f"{self.path}: there is no such run folder")
-        path = self._part(CONFIG, "this is no run folder")
+        path = self._existing_file(CONFIG, "this is not a run folder")
         try:
             about = json.loads(path.read_text("utf-8"))
             version = about["format"]
             missing = {"id", "config", "corpus", "tokenizer"} - set(about)
             if not (isinstance(about.get("config", {}), dict) and isinstance(about.get("corpus", {}), dict)):
-                raise ValueError("its parts are no objects")
+                raise ValueError("config and corpus must be objects")
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{path}: damaged: {error}") from error
         if version != FORMAT:
@@ -242,21 +243,27 @@ class Run:
 
     def _load_tokenizer(self, name, about):
         paths = [self.path / f"{name}{ending}" for ending in ENDINGS]
-        path = next(filter(pathlib.Path.is_file, paths), None) or self._part(paths[0].name)
+        path = next(filter(pathlib.Path.is_file, paths), None) or self._existing_file(paths[0].name)
         tokenizer = Tokenizer.load(path)
         if sha256(tokenizer.model) != about[name]:
             raise InputError(f"{path}: damaged, or the tokenizer of another run")
         return tokenizer
 
-    def _part(self, name, otherwise="the run is incomplete"):
+    def _existing_file(self, name, advice="the run is incomplete"):
         path = self.path / name
         if not path.is_file():
-            raise InputError(f"{path}: missing; {otherwise}")
+            raise InputError(f"{path}: missing; {advice}")
         return path
 
 
 def build_model(config, vocab_size, target_vocab_size=None):
-    """A model of a `Config`'s sizes with new weights, for as many token ids; the answers' own, if they have them."""
+    """Builds a model with initial weights.
+
+    Args:
+        config: The `Config` with its sizes.
+        vocab_size: Vocabulary size of the questions.
+        target_vocab_size: Vocabulary size of the answers; None if both share a tokenizer.
+    """
     sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
     return transformer(
         vocab_size,
@@ -268,7 +275,7 @@ def build_model(config, vocab_size, target_vocab_size=None):
 
 
 def write_about(path, about):
-    """Writes what a run is, last into the file by which a folder is known as a run."""
+    """Writes config.toml and config.json. The latter is written last, because it marks the folder as a run."""
     rest = {**about["corpus"].get("source", {}), "from": about.get("from", {}).get("path")}
     write_atomically(path / RECIPE, config_file_text(about["config"], rest).encode("utf-8"))
     write_json(path / CONFIG, about)

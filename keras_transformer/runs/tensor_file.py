@@ -1,4 +1,4 @@
-"""Named arrays in a safetensors file that belongs to a run, with a checksum."""
+"""Safetensors files of a run, with a checksum and the id of the run."""
 
 import json
 import math
@@ -16,23 +16,23 @@ DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
     "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
 }  # fmt: skip
-"""Names of types in Keras and in safetensors files."""
+"""Names of data types in safetensors files by their names in Keras."""
 
 
 def save_tensors(path, tensors, run_id, about):
-    """Writes named arrays with facts about them, atomically, marked as a part of a run.
+    """Writes named arrays and metadata of a run to a safetensors file, atomically.
 
-    The file is of the safetensors format. It is written here, and not by that library, because the library first copies
-    all arrays into one (which doubles the memory), or else leaves its own half-written files when it is killed.
+    The safetensors library is not used, because it either copies all arrays into one first, which doubles the memory,
+    or leaves incomplete files of its own when the process is killed.
 
     Args:
         path: The file.
         tensors: Dictionary of names to NumPy arrays.
         run_id: The run's id.
-        about: What JSON can hold.
+        about: JSON-serializable metadata.
 
     Raises:
-        DiskFull: If there is no room for it; the old file is still there.
+        DiskFull: If the disk is full. The old file is intact.
     """
     names, total = sorted(tensors), 0
     layout, size = tensors_layout(names, tensors)
@@ -45,14 +45,14 @@ def save_tensors(path, tensors, run_id, about):
             file.write(value)
         metadata["checksum"] = f"{total:08x}"
         file.seek(0)
-        file.write(tensors_header(metadata, layout))  # Of the same length.
+        file.write(tensors_header(metadata, layout))  # Has the same length as the first one.
 
 
 def load_tensors(path, run_id):
-    """Reads what `save_tensors` wrote.
+    """Reads a file written by `save_tensors`.
 
     Returns:
-        The arrays by name, and the facts about them.
+        The arrays by name, and the metadata.
 
     Raises:
         InputError: If the file is damaged or belongs to another run.
@@ -74,7 +74,7 @@ def load_tensors(path, run_id):
 
 
 def tensors_checksum(path):
-    """The checksum that such a file says of its arrays, in hex; raises `InputError` if it says none."""
+    """Returns the checksum stored in a file, in hexadecimal; raises `InputError` if there is none."""
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             return file.metadata()["checksum"]
@@ -83,7 +83,7 @@ def tensors_checksum(path):
 
 
 def tensors_layout(names, tensors):
-    """What a safetensors file says of its tensors: type, shape, where their bytes are; and the number of all bytes."""
+    """Returns the safetensors layout (type, shape and offsets of each array), and the total number of bytes."""
     layout, end = {}, 0
     for name in names:
         dtype, shape = keras.backend.standardize_dtype(tensors[name].dtype), tensors[name].shape
@@ -93,12 +93,12 @@ def tensors_layout(names, tensors):
 
 
 def tensors_header(metadata, layout):
-    """The start of a safetensors file: the length of a JSON text, and that text."""
+    """Returns the header of a safetensors file: the length of a JSON text, followed by the text."""
     text = json.dumps({"__metadata__": metadata, **layout}).encode("utf-8")
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text
 
 
 def checksum(name, value, total):
-    """CRC-32 that goes on from `total` over an array's name and bytes."""
+    """Returns the CRC-32 of an array's name and bytes, continued from `total`."""
     return zlib.crc32(value, zlib.crc32(name.encode("utf-8"), total))

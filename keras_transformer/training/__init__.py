@@ -1,1 +1,1 @@
-"""Training: the paper's schedule and loss, and the trainer that keeps a run folder."""
+"""Training: the paper's learning rate schedule and loss, and the trainer of run folders."""

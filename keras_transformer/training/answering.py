@@ -1,4 +1,4 @@
-"""What a run answers with once its training has ended: its datastore, and the way of answering that serves it best."""
+"""Answering setup of a trained run: its datastore, and the answering mode with the best validation score."""
 
 import itertools
 
@@ -14,22 +14,22 @@ from keras_transformer.data.augmentation import augment
 from keras_transformer.data.split import canonical
 from keras_transformer.training.corrections import corrected
 
-MOST_EXCHANGES = 200_000  # Beyond that, a corpus teaches by its weights alone.
-ASKED = 500  # Validation questions that decide.
-READ = 50_000  # Validation pairs that they are drawn from.
-SIMILARITIES = np.linspace(0.1, 0.95, 18)  # That `hybrid` may begin to retrieve from.
-WORTH_IT = 0.5  # chrF that a way of answering must gain over a simpler one.
+MOST_EXCHANGES = 200_000  # A larger corpus gets no datastore; its answers are always generated.
+ASKED = 500  # Validation questions that the answering mode is chosen with.
+READ = 50_000  # Validation pairs that these questions are drawn from.
+SIMILARITIES = np.linspace(0.1, 0.95, 18)  # Candidate similarity thresholds for `hybrid`.
+WORTH_IT = 0.5  # Minimum gain in chrF over a simpler answering mode.
 
 
 def prepare_answers(run, corpus):
-    """Gives a trained run its datastore, and chooses its way of answering; what it was taught stays.
+    """Creates the datastore of a trained run and chooses its answering mode. Corrections are kept.
 
     Args:
         run: The `Run`, with its best weights.
         corpus: Its `Corpus`.
 
     Returns:
-        A line that says what was chosen and why.
+        A one-line message with the choice and its reason.
     """
     exchanges, validation = exchanges_of(run, corpus)
     if len(exchanges) > MOST_EXCHANGES:
@@ -43,59 +43,59 @@ def prepare_answers(run, corpus):
 
 
 def exchanges_of(run, corpus):
-    """The training pairs as `Exchange`s, one more than there may be at most, and the first validation pairs."""
+    """Returns the training pairs as `Exchange`s, at most one more than the limit, and the first validation pairs."""
     exchanges, validation = [], []
     config = run.config
-    for parts in corrected(corpus, run.corpus.get("corrections")).parts(config.turns, config.hold_out):
-        if "train" in parts and len(exchanges) <= MOST_EXCHANGES:
-            exchanges += itertools.islice(as_exchanges(parts["train"]), MOST_EXCHANGES + 1 - len(exchanges))
-        if "validation" in parts and sum(map(len, validation)) < READ:
-            validation.append(parts["validation"])
+    for splits in corrected(corpus, run.corpus.get("corrections")).parts(config.turns, config.hold_out):
+        if "train" in splits and len(exchanges) <= MOST_EXCHANGES:
+            exchanges += itertools.islice(as_exchanges(splits["train"]), MOST_EXCHANGES + 1 - len(exchanges))
+        if "validation" in splits and sum(map(len, validation)) < READ:
+            validation.append(splits["validation"])
     return exchanges, pandas.concat(validation)[["question", "answer"]].head(READ)
 
 
 def as_exchanges(pairs):
-    """Yields the `Exchange` of each of the pairs; those made in memory are numbered."""
+    """Yields the pairs as `Exchange`s; pairs without a file are numbered by position."""
     numbers = range(1, len(pairs) + 1)
     files = pairs["file"] if "file" in pairs else [None] * len(pairs)
     rows = pairs.get("row", numbers)
     for question, answer, file, row, number in zip(pairs["question"], pairs["answer"], files, rows, numbers):
-        named = isinstance(file, str)  # NaN of pairs made in memory that stand among others.
-        yield Exchange(question, answer, file if named else None, int(row if named else number))
+        has_file = isinstance(file, str)  # NaN for pairs from memory among pairs from files.
+        yield Exchange(question, answer, file if has_file else None, int(row if has_file else number))
 
 
 def asked_of(validation, config):
-    """Questions to decide by, with their answers: a dictionary.
+    """Draws validation questions; returns a dictionary from each to its answers.
 
-    Where nothing was held out, they are the training questions as others might type them.
+    Without held-out questions, these are noisy copies of the training questions.
     """
     random = np.random.default_rng(config.seed)
     if not config.hold_out:
         validation = augment(validation, 1, config.seed)
-    asked = {}
+    answers = {}
     for question, answer in zip(validation["question"], validation["answer"]):
-        asked.setdefault(canonical(question), []).append(answer)
-    drawn = random.permutation(len(asked))[:ASKED]
-    questions = list(asked)
-    return {questions[number]: asked[questions[number]] for number in sorted(drawn)}
+        answers.setdefault(canonical(question), []).append(answer)
+    drawn = random.permutation(len(answers))[:ASKED]
+    questions = list(answers)
+    return {questions[number]: answers[questions[number]] for number in sorted(drawn)}
 
 
-def choose_answering(bot, asked):
-    """The `Answering` with the highest mean chrF (Popović 2015) over questions.
+def choose_answering(bot, answers_by_question):
+    """Returns the `Answering` with the highest mean chrF (Popović 2015) over the questions.
 
-    Where nothing else is clearly better, it is to retrieve: what is retrieved stands in the corpus, and can be cited.
+    Retrieval is chosen unless another mode is clearly better, because a retrieved answer can be cited from the corpus.
 
     Args:
         bot: A `Chatbot` with its datastore.
-        asked: Dictionary from questions to lists of right answers.
+        answers_by_question: Dictionary from questions to lists of reference answers.
     """
-    if not asked:
+    if not answers_by_question:
         return Answering()
-    questions, references = list(asked), list(asked.values())
-    generated = scores([found[0][0] for found in bot.n_best(questions, 1)], references)
-    matches = [near[:1] for near in bot.matches(questions)]
-    similarities = np.array([near[0].similarity if near else -1.0 for near in matches])
-    retrieved = scores([near[0].exchange.answer if near else "" for near in matches], references)
+    questions, references = list(answers_by_question), list(answers_by_question.values())
+    generated = scores([candidates[0][0] for candidates in bot.n_best(questions, 1)], references)
+    matches = [nearest[:1] for nearest in bot.matches(questions)]
+    similarities = np.array([nearest[0].similarity if nearest else -1.0 for nearest in matches])
+    retrieved = scores([nearest[0].exchange.answer if nearest else "" for nearest in matches], references)
     retrieved = np.where(similarities >= 0, retrieved, generated)
     mixed = [np.where(similarities >= least, retrieved, generated).mean() for least in SIMILARITIES]
     best = int(np.argmax(mixed))
@@ -107,14 +107,14 @@ def choose_answering(bot, asked):
 
 
 def scores(answers, references):
-    """ChrF of each answer beside its best reference, an array."""
+    """Returns an array with the chrF of each answer, against the best of its references."""
     chrf = CHRF()
-    return np.array([chrf.sentence_score(answer, list(right)).score for answer, right in zip(answers, references)])
+    return np.array([chrf.sentence_score(answer, list(texts)).score for answer, texts in zip(answers, references)])
 
 
 def in_words(answering):
-    """What was chosen, in a line."""
+    """Returns a one-line description of the choice."""
     if not answering.questions:
         return f"Answers by {answering.way}: there is no validation question to choose by."
-    found = ", ".join(f"{way} {score:.1f}" for way, score in answering.chrf.items())
-    return f"Answers by {answering.way}: chrF over {answering.questions} validation questions is {found}."
+    chrf = ", ".join(f"{way} {score:.1f}" for way, score in answering.chrf.items())
+    return f"Answers by {answering.way}: chrF over {answering.questions} validation questions is {chrf}."

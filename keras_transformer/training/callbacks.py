@@ -1,4 +1,4 @@
-"""What happens around the training steps, one concern a class."""
+"""Keras callbacks of the training loop."""
 
 import contextlib
 import math
@@ -17,18 +17,18 @@ from keras_transformer.runs.run import METRICS
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
 
 SCORE = "val_bits_per_char"
-DIVERGED = "diverged"  # The column of metrics.csv that is 1 for an epoch that diverged, otherwise 0.
+DIVERGED = "diverged"  # Column of metrics.csv: 1 if the epoch diverged, else 0.
 
 
 class Interrupted(Exception):
-    """Training stopped at the user's wish, with everything saved."""
+    """The user interrupted the training, and its state was saved."""
 
 
 class PairsPerSecond(keras.callbacks.Callback):
-    """Adds the speed to the progress bar and the metrics.
+    """Adds the training speed in pairs per second to the progress bar and the metrics.
 
     Args:
-        pairs_per_step: Pairs in a batch, on average.
+        pairs_per_step: Average number of pairs in a batch.
     """
 
     def __init__(self, pairs_per_step):
@@ -48,14 +48,14 @@ class PairsPerSecond(keras.callbacks.Callback):
 
 
 class TokenMeans(keras.callbacks.Callback):
-    """Gives an epoch's losses as means over its tokens; those that Keras keeps are means over batches."""
+    """Replaces the losses of an epoch, which Keras averages over batches, by means over tokens."""
 
     def on_epoch_end(self, epoch, logs=None):
         logs["loss"], logs["val_loss"] = math.log(logs["perplexity"]), math.log(logs["val_perplexity"])
 
 
 class NarrowBar(keras.callbacks.Callback):
-    """Leaves so much in the progress bar as fits a line of 80; a longer one would not be overwritten in place."""
+    """Shortens the progress bar to 80 columns, because a terminal cannot overwrite a longer line in place."""
 
     def on_train_batch_end(self, batch, logs=None):
         for name in ("accuracy", "perplexity"):
@@ -63,10 +63,10 @@ class NarrowBar(keras.callbacks.Callback):
 
 
 class BitsPerCharacter(keras.callbacks.Callback):
-    """Adds the validation score that does not depend on the tokenizer, so that runs and programs compare.
+    """Adds the validation loss in bits per character, which is comparable across tokenizers and programs.
 
     Args:
-        validation: The `EncodedPairs` of the validation.
+        validation: The `EncodedPairs` of the validation split.
     """
 
     def __init__(self, validation):
@@ -77,12 +77,12 @@ class BitsPerCharacter(keras.callbacks.Callback):
         logs[SCORE] = self.score(logs["val_loss"])
 
     def score(self, loss):
-        """Bits per character of a loss in nats per token."""
+        """Converts a loss in nats per token to bits per character."""
         return loss / math.log(2) * self.tokens_per_character
 
 
 class TolerantTensorBoard(keras.callbacks.TensorBoard):
-    """TensorBoard's logs. They may lack something, as after a full disk; training does not end for them."""
+    """TensorBoard callback that does not stop the training if its logs cannot be written, e.g. on a full disk."""
 
     def on_test_end(self, logs=None):
         with self.forgiving():
@@ -98,7 +98,7 @@ class TolerantTensorBoard(keras.callbacks.TensorBoard):
 
     @contextlib.contextmanager
     def forgiving(self):
-        """Makes a warning of what TensorFlow raises when it cannot write."""
+        """Turns TensorFlow's write errors into warnings."""
         try:
             yield
         except tf.errors.OpError:
@@ -106,17 +106,17 @@ class TolerantTensorBoard(keras.callbacks.TensorBoard):
 
 
 class RunCheckpoint(keras.callbacks.Callback):
-    """Keeps the run folder: best weights, a row of metrics per epoch, and the state to go on from.
+    """Writes the run folder: the best weights, the metrics of each epoch, and the checkpoint.
 
     Args:
         run: The `Run`.
         steps_per_epoch: Training steps in an epoch.
-        step: Steps taken before.
-        rows: Metrics of the epochs before, from the checkpoint.
-        seconds: Time spent on them, from the checkpoint.
-        tensors: Saved arrays, from the checkpoint; those of the metrics are put back once Keras has reset them.
-        average: The `AveragedWeights`, whose weights are the ones to keep.
-        writer: The `Writer` that all is handed to.
+        step: Steps already taken.
+        rows: Metrics of the previous epochs, from the checkpoint.
+        seconds: Training time of the previous epochs, from the checkpoint.
+        tensors: Arrays from the checkpoint. Those of the metrics are restored after Keras resets the metrics.
+        average: The `AveragedWeights`, whose weights are saved.
+        writer: The `Writer` of the files.
     """
 
     def __init__(self, run, steps_per_epoch, step, rows, seconds, tensors, average, writer):
@@ -128,7 +128,7 @@ class RunCheckpoint(keras.callbacks.Callback):
         self.saved_at = time.perf_counter()
 
     def catch_up(self, model):
-        """Brings weights and metrics in step with the checkpoint: a kill after it has left older ones, or none."""
+        """Rewrites weights and metrics from the checkpoint, in case the process was killed before writing them."""
         for callback in (self, self.average):
             callback.set_model(model)
         weights = [] if self.in_an_epoch() else self.weights()
@@ -137,7 +137,7 @@ class RunCheckpoint(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch, logs=None):
         self.completing = self.in_an_epoch()
         if self.completing:
-            restore(self.model, self.metrics, "metrics")  # Keras has just reset them, in the middle of the epoch.
+            restore(self.model, self.metrics, "metrics")  # Keras has just reset them, although the epoch continues.
 
     def on_train_batch_end(self, batch, logs=None):
         self.step += 1
@@ -147,37 +147,37 @@ class RunCheckpoint(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.rows.append(self.row(epoch, logs))
-        # The checkpoint first, because all else can be made again from it.
+        # The checkpoint is written first, because all other files can be restored from it.
         self.write([self.checkpoint(), *self.weights(), self.metrics_file()])
         if self.completing or out_of_patience(self.rows, self.run.config.patience, self.run.config.monitor):
             self.model.stop_training = True
 
     def row(self, epoch, logs):
-        """The metrics of an epoch that has just ended."""
+        """Returns the row of metrics of the epoch that has just ended."""
         scores = {name: float(value) for name, value in logs.items()}
         rate = learning_rate(self.model)
         return {"epoch": epoch + 1, "step": self.step, **scores, "learning_rate": rate, DIVERGED: 0}
 
     def in_an_epoch(self):
-        """Whether steps were taken in an epoch that has not ended; its last step is followed by its validation."""
+        """Returns whether the current step is within an epoch, before its last step (which validation follows)."""
         return self.step % self.steps_per_epoch != 0
 
     def save(self):
-        """Keeps the state to go on from."""
+        """Saves a checkpoint."""
         self.write([self.checkpoint()])
 
     def write(self, steps):
-        """Has files written, the checkpoint among them."""
+        """Passes functions that write files to the writer, and notes the time of the checkpoint."""
         self.writer.write(steps)
         self.saved_at = time.perf_counter()
 
     def checkpoint(self):
-        """What writes the state as it is now."""
+        """Returns a function that writes the current state as a checkpoint."""
         tensors = snapshot(state(self.model))
         return partial(save_checkpoint, self.run, tensors, self.step, list(self.rows), self.seconds())
 
     def weights(self):
-        """What writes the weights of the epoch that has just ended, as the best and as one of those to keep."""
+        """Returns functions that write the last epoch's weights: as the best ones, and as a kept epoch, if they are."""
         if not self.rows or has_diverged(self.rows[-1]):
             return []
         best = best_row(self.rows, self.run.config.monitor) is self.rows[-1]
@@ -188,39 +188,39 @@ class RunCheckpoint(keras.callbacks.Callback):
         return [partial(save, weights, self.rows[-1]) for save in places]
 
     def metrics_file(self):
-        """What writes `metrics.csv` anew, so that it never has a gap or a repeated row."""
+        """Returns a function that rewrites `metrics.csv` completely, so that it has no gaps or repeated rows."""
         return partial(write_metrics, self.run.path / METRICS, list(self.rows))
 
     def seconds(self):
-        """Time spent on this training, earlier calls included."""
+        """Returns the training time in seconds, including earlier calls."""
         return time.perf_counter() - self.begin
 
 
 def learning_rate(model):
-    """The learning rate of a compiled model's next step."""
+    """Returns the learning rate of the next step of a compiled model."""
     return float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
 
 
 def write_metrics(path, rows):
-    """Writes the metrics of the epochs, if any has ended."""
+    """Writes the metrics of the finished epochs, if there are any."""
     if not rows:
         return
     try:
         write_atomically(path, pd.DataFrame(rows).to_csv(index=False, na_rep="nan").encode("utf-8"))
-    except PermissionError as error:  # Open in a spreadsheet under Windows; the checkpoint holds the rows too.
-        warnings.warn(f"{path.name} is written later: {error.strerror}", stacklevel=2)
+    except PermissionError as error:  # Open in a spreadsheet on Windows. The checkpoint contains the rows as well.
+        warnings.warn(f"{path.name} cannot be written now, will retry: {error.strerror}", stacklevel=2)
 
 
 class StopOnInterrupt(keras.callbacks.Callback):
-    """Turns Ctrl-C into a stop between two steps, with the state saved; a second Ctrl-C stops at once.
+    """On Ctrl-C, saves a checkpoint after the current step and stops; a second Ctrl-C stops immediately.
 
     Args:
-        keeper: The `RunCheckpoint` that saves the state.
+        run_checkpoint: The `RunCheckpoint` that saves the state.
     """
 
-    def __init__(self, keeper):
+    def __init__(self, run_checkpoint):
         super().__init__()
-        self.keeper, self.wanted = keeper, False
+        self.run_checkpoint, self.requested = run_checkpoint, False
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():
@@ -232,37 +232,37 @@ class StopOnInterrupt(keras.callbacks.Callback):
             signal.signal(signal.SIGINT, self.previous)
 
     def on_signal(self, *_):
-        """Notes the wish."""
-        if self.wanted:
+        """Handles SIGINT: requests a stop, or raises `KeyboardInterrupt` if one was requested before."""
+        if self.requested:
             raise KeyboardInterrupt
-        self.wanted = True
-        print("\nStopping after this step … (Ctrl-C again stops at once, without saving)", flush=True)
+        self.requested = True
+        print("\nStopping after this step … (press Ctrl-C again to stop immediately without saving)", flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.wanted and self.keeper.in_an_epoch():
-            self.keeper.save()
+        if self.requested and self.run_checkpoint.in_an_epoch():
+            self.run_checkpoint.save()
             raise Interrupted
 
     def on_epoch_end(self, epoch, logs=None):
-        if self.wanted:
-            raise Interrupted  # The keeper, called before, has saved the epoch with its validation.
+        if self.requested:
+            raise Interrupted  # `RunCheckpoint`, which is called before, has saved the epoch with its validation.
 
 
 def has_diverged(row):
-    """Whether the epoch of a row of metrics diverged."""
+    """Returns whether the epoch of a row of metrics diverged."""
     return row.get(DIVERGED) == 1
 
 
 def best_row(rows, monitor):
-    """The row that is best in that column; None if there is none that has not diverged."""
+    """Returns the best row by the monitored column, or None if all epochs diverged."""
     return next(iter(ranked(rows, monitor)), None)
 
 
 def ranked(rows, monitor):
-    """The rows that have not diverged, best first: by the highest accuracy, or the lowest of the other columns.
+    """Returns the rows that have not diverged, best first: by the highest accuracy, or the lowest other metric.
 
-    Of equals the earliest comes first; but where training itself has reached the same accuracy, the latest: what is
-    kept is a moving average of the weights, which is still far behind when training first makes no more mistakes.
+    Ties are won by the earliest epoch, except for the training accuracy, where the latest epoch wins: the saved weights
+    are a moving average, which still lags behind when the training accuracy first reaches its maximum.
     """
     good = [row for row in rows if not has_diverged(row)]
     if monitor == "accuracy":
@@ -271,7 +271,7 @@ def ranked(rows, monitor):
 
 
 def out_of_patience(rows, patience, monitor):
-    """Whether the last `patience` epochs, all after the last divergence, brought nothing better."""
+    """Returns whether the last `patience` epochs, all after the last divergence, brought no improvement."""
     if not (patience and rows):
         return False
     best = best_row(rows, monitor)

@@ -1,4 +1,4 @@
-"""Checkpoints of a training, written beside it."""
+"""Training checkpoints, written in the background."""
 
 import concurrent.futures
 import contextlib
@@ -12,24 +12,24 @@ from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 
 
 def save_checkpoint(run, tensors, step, rows, seconds):
-    """Writes everything that the next step depends on.
+    """Writes a checkpoint with everything that the next step depends on.
 
-    That is the weights, the optimizer's moments and step count, the dropout generators' state, the running means of the
-    epoch's metrics, the position in the data, and the epochs so far, from which best epoch, patience and the factor of
-    the learning rate follow.
+    This includes the weights, the optimizer's moments and step count, the state of the dropout generators, the running
+    means of the epoch's metrics, the position in the data, and the metrics of previous epochs, which determine the best
+    epoch, early stopping and the factor of the learning rate.
 
     Args:
         run: The `Run`.
         tensors: The `state` of the compiled model.
         step: Training steps taken so far.
-        rows: The metrics of each epoch so far, a list of dictionaries.
-        seconds: Time spent on them.
+        rows: The metrics of each finished epoch, a list of dictionaries.
+        seconds: Training time so far.
     """
     save_tensors(run.path / CHECKPOINT, tensors, run.id, {"step": step, "rows": rows, "seconds": seconds})
 
 
 def load_checkpoint(run):
-    """What was saved last: arrays by name, step, rows and seconds; nothing and zeros if nothing was."""
+    """Returns the last checkpoint: arrays by name, step, rows and seconds; empty and zero if there is none."""
     path = run.path / CHECKPOINT
     if not path.is_file():
         return {}, 0, [], 0.0
@@ -38,10 +38,15 @@ def load_checkpoint(run):
 
 
 def restore(model, tensors, kind):
-    """Puts saved arrays back into a model: those of its "variables", "optimizer" or "metrics"; none if none were saved.
+    """Restores the variables of one kind from a checkpoint; does nothing if `tensors` is empty.
+
+    Args:
+        model: The compiled model.
+        tensors: Arrays from `load_checkpoint`.
+        kind: "variables", "optimizer" or "metrics".
 
     Raises:
-        InputError: If the checkpoint does not hold what this model needs, as that of another version may not.
+        InputError: If the checkpoint does not match the model, e.g. because another version wrote it.
     """
     if not tensors:
         return
@@ -54,12 +59,12 @@ def restore(model, tensors, kind):
 
 
 def state(model):
-    """Every variable of a compiled model by a name that is the same in the next process.
+    """Returns all variables of a compiled model by names that are the same in every process.
 
-    Counted instead of taken by path, because paths of generators and metrics repeat.
+    The names are numbered, because the paths of generators and metrics are not unique.
     """
     if keras.backend.backend() == "jax":
-        model.jax_state_sync()  # In the middle of an epoch the variables are empty, and `fit` has their values.
+        model.jax_state_sync()  # During an epoch, `fit` holds the values, and the variables are empty.
     kinds = {
         "variables": model.variables,
         "optimizer": model.optimizer.variables,
@@ -69,28 +74,28 @@ def state(model):
 
 
 def snapshot(variables):
-    """The values of Keras variables as they are now, whatever becomes of the variables.
+    """Returns the current values of Keras variables, which later updates do not change.
 
     Args:
         variables: Dictionary of names to variables.
 
     Returns:
-        NumPy arrays by the same names, to be read only.
+        NumPy arrays by the same names; they must not be modified.
     """
     return {name: value_now(variable) for name, variable in variables.items()}
 
 
 def value_now(variable):
-    """The value of one variable. TensorFlow's is not copied: an update leaves alone what somebody still holds."""
+    """Returns the value of a variable. TensorFlow needs no copy: updates do not overwrite a tensor that is in use."""
     if keras.backend.backend() == "tensorflow":
         return np.asarray(keras.ops.stop_gradient(variable.value))
     return np.array(keras.ops.convert_to_numpy(variable))
 
 
 class Writer:
-    """Writes in the background, in order, while the processor trains: most of the time of it is waiting.
+    """Writes files in a background thread, in order, while training continues. Writing mostly waits for the disk.
 
-    What is written must not change meanwhile. It is held until it is written, so a new job waits for the one before.
+    The data must not change until it is written. To limit memory, a new job waits for the previous one.
     """
 
     def __init__(self):
@@ -105,29 +110,29 @@ class Writer:
             self.wait()
 
     def write(self, steps):
-        """Begins a job, once the one before has ended, and raises what that one raised.
+        """Waits for the previous job, raises its exception if it failed, and starts a new job.
 
         Args:
-            steps: Functions to be called one after another; after one that fails, no further one is.
+            steps: Functions that are called one after another until one fails.
         """
         self.wait()
         self.job = self.worker.submit(lambda: [step() for step in steps])
 
     def wait(self):
-        """Waits until all is written, and raises what went wrong."""
+        """Waits for the current job, and raises its exception if it failed."""
         job, self.job = self.job, None
         if job:
             job.result()
 
 
 class NullWriter(contextlib.nullcontext):
-    """In the place of a `Writer` where another process writes."""
+    """A `Writer` that writes nothing, for processes other than the first."""
 
     def __enter__(self):
         return self
 
     def write(self, steps):
-        """Writes nothing."""
+        """Does nothing."""
 
     def wait(self):
-        """Returns at once."""
+        """Returns immediately."""

@@ -1,6 +1,6 @@
-"""The mean of several epochs' weights (section 6.1), validated beside those of the best epoch.
+"""Checkpoint averaging (section 6.1): the mean of several epochs' weights, compared with the best epoch.
 
-What is kept of an epoch is its moving average, the weights that its validation measured.
+The saved weights of an epoch are the exponential moving average, the weights that were validated.
 """
 
 import math
@@ -26,29 +26,29 @@ from keras_transformer.training.trainer import packed_rows
 
 
 def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
-    """Averages the weights of epochs that the run has kept (setting `keep_epochs`), and validates the average.
+    """Averages the weights of kept epochs (setting `keep_epochs`) and validates the average.
 
     Args:
-        corpus: The run's corpus, as `train` takes it.
+        corpus: The run's corpus, as for `train`.
         run_dir: The run folder.
-        last: How many epochs, from the last backwards; or
-        best: how many, from the best by the run's monitor on.
-        keep: Whether the average becomes the run's weights. A training that goes on replaces it at its next best epoch.
+        last: Number of last epochs to average. Give either `last` or `best`.
+        best: Number of best epochs by the run's monitor to average.
+        keep: Whether to save the average as the run's weights. A resumed training replaces it at its next best epoch.
 
     Returns:
         A dictionary: "epochs" (their numbers) and the average's "val_loss", "val_perplexity", "val_accuracy" and
-        "val_bits_per_char"; in "best", the row of the best single epoch.
+        "val_bits_per_char"; "best" is the row of the best single epoch.
 
     Raises:
         InputError: If the corpus is not the run's, or fewer epochs are kept.
     """
     if (last is None) == (best is None):
-        raise InputError("name either how many of the last epochs to average, or how many of the best")
+        raise InputError("give either the number of last epochs or the number of best epochs to average")
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     run = Run(run_dir)
     check_corpus(run, corpus.survey(run.config.turns, run.config.hold_out))
     paths = choose(run, last, best)
-    with precision(choose_precision(run.config.precision, find_devices())[0]):  # As the epochs were validated.
+    with precision(choose_precision(run.config.precision, find_devices())[0]):  # As in the validation of the epochs.
         model = run.build_model()
     weights = mean_weights(run, list(paths.values()))
     for variable in model.weights:
@@ -62,12 +62,12 @@ def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
 
 
 def choose(run, last, best):
-    """The files of so many last or best epochs, by number; raises `InputError` if no so many are kept."""
+    """Returns the files of the last or best epochs by epoch number; raises `InputError` if too few are kept."""
     paths, number = run.kept_epochs(), best if last is None else last
     if not 1 <= number <= len(paths):
         raise InputError(
             f"{run.path}: cannot average {number} epochs: it keeps the weights of {len(paths)}; "
-            "how many a training keeps is said by --keep-epochs"
+            "train with --keep-epochs to keep more"
         )
     if best is None:
         return dict(list(paths.items())[-number:])
@@ -76,7 +76,7 @@ def choose(run, last, best):
 
 
 def mean_weights(run, paths):
-    """The mean of each weight over files of the run, summed in 64 bits: NumPy arrays by name."""
+    """Returns the mean of each weight over several files, summed in float64, as NumPy arrays by name."""
     total = {}
     for path in paths:
         for name, value in load_tensors(path, run.id)[0].items():
@@ -85,7 +85,7 @@ def mean_weights(run, paths):
 
 
 def validate(run, model, corpus):
-    """The scores of a model on the validation pairs, under the names that they have in `metrics.csv`."""
+    """Returns the scores of a model on the validation pairs, named as in `metrics.csv`."""
     corpus = corrected(corpus, run.corpus.get("corrections"))
     [rows] = packed_rows(corpus, (run.tokenizer, run.target_tokenizer), run.config, ["validation"])
     joined = packed(model)

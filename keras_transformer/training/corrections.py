@@ -1,4 +1,4 @@
-"""What was taught in a run, in the training of the next run that starts from it."""
+"""Corrections of a run as training data of the next run that is fine-tuned from it."""
 
 import pandas
 
@@ -8,11 +8,11 @@ from keras_transformer.text.normalize import normalize
 
 
 class CorrectedCorpus:
-    """A corpus whose training pairs are corrected: what was taught is among them, what was forgotten is not.
+    """A corpus with corrected training pairs: taught answers are added, forgotten ones removed.
 
     Args:
         corpus: The `Corpus`.
-        corrections: Dictionaries as in `corrections.jsonl`; of several about a question the last one counts.
+        corrections: Dictionaries as in `corrections.jsonl`; the last correction of a question applies.
     """
 
     def __init__(self, corpus, corrections):
@@ -20,23 +20,26 @@ class CorrectedCorpus:
         self._latest = {normalize(one["question"]): one for one in corrections}
 
     def parts(self, turns=1, hold_out=True):
-        """Yields what `Corpus.parts` yields, the training pairs corrected, and a validation that repeats them, too."""
+        """Yields the splits of `Corpus.parts` with corrected training pairs.
+
+        Without `hold_out`, the validation split repeats the training pairs and is corrected, too.
+        """
         names = ("train",) if hold_out else ("train", "validation")
         added = set()
-        for parts in self._corpus.parts(turns, hold_out):
-            for name in parts.keys() & set(names):
-                pairs = [self._kept(parts[name])]
+        for splits in self._corpus.parts(turns, hold_out):
+            for name in splits.keys() & set(names):
+                pairs = [self._kept(splits[name])]
                 if name not in added:
-                    pairs += self._taught(parts[name].columns)
+                    pairs += self._taught(splits[name].columns)
                 added.add(name)
-                parts = {**parts, name: pandas.concat(pairs, ignore_index=True)}
-            yield parts
+                splits = {**splits, name: pandas.concat(pairs, ignore_index=True)}
+            yield splits
 
     def _kept(self, pairs):
         return pairs[[normalize(question) not in self._latest for question in pairs["question"]]]
 
     def _taught(self, columns):
-        """The pairs taught, a list of a DataFrame, or of none."""
+        """Returns the taught pairs as a list with one DataFrame, or an empty list."""
         taught = [
             (one["question"], one["answer"], one["question"], row, CORRECTIONS)
             for row, one in enumerate(self._latest.values(), 1)
@@ -49,12 +52,12 @@ class CorrectedCorpus:
 
 
 def corrected(corpus, corrections):
-    """The corpus with corrections, a list; itself, if there are none."""
+    """Returns the corpus with a list of corrections applied, or the corpus itself if there are none."""
     return CorrectedCorpus(corpus, corrections) if corrections else corpus
 
 
 def corrections_for(run, parent):
-    """The corrections that a training takes over: those noted in its run, or, of a new run, those of its parent.
+    """Returns the corrections to train with: those stored in the run, or for a new run those of its parent.
 
     Args:
         run: The `Run`, if it exists.
@@ -66,6 +69,6 @@ def corrections_for(run, parent):
 
 
 def check_corrections(run, corrections):
-    """Raises `InputError` if another process that trains with this one has read other corrections."""
+    """Raises `InputError` if the first process of a distributed training has read other corrections."""
     if run.corpus.get("corrections", []) != corrections:
-        raise InputError(f"{run.path}: the run that it starts from was corrected just now. Start all processes again.")
+        raise InputError(f"{run.path}: the corrections of its parent run have just changed. Restart all processes.")

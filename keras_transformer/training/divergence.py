@@ -1,4 +1,4 @@
-"""Divergence: when a training is no longer of use, and how it continues from its best weights."""
+"""Divergence of a training: how it is detected, and how training restarts from the best weights."""
 
 import math
 
@@ -13,21 +13,21 @@ from keras_transformer.training.initialization import draw_alike
 from keras_transformer.training.schedule import make_schedule
 
 MARGIN = math.log(1.25)
-"""How far, in nats per token, both losses of a diverged epoch are above their best: a perplexity a quarter higher.
+"""An epoch has diverged if both losses exceed their best by this many nats per token: a 25 % higher perplexity.
 
-Dropout and the order of the pairs move the training loss of an epoch by far less, even on a corpus of a few hundred
-tokens. It hardly ever rises at all: overfitting raises the validation loss alone.
+Dropout and the order of the pairs change the training loss of an epoch far less, even on a corpus of a few hundred
+tokens. The training loss hardly ever increases: overfitting only increases the validation loss.
 """
 
-FACTOR = 0.5  # Of the learning rate, at each restart.
-MOST_RESTARTS = 3  # In a row, without a new best epoch.
+FACTOR = 0.5  # Factor of the learning rate at each restart.
+MOST_RESTARTS = 3  # Maximum number of consecutive restarts without a new best epoch.
 
 
 class Divergence(Exception):
     """Ends `model.fit` because training has diverged.
 
     Args:
-        symptom: What was noticed, in words.
+        symptom: Description of the divergence.
         row: The metrics of the epoch.
     """
 
@@ -37,41 +37,41 @@ class Divergence(Exception):
 
 
 class DivergenceCheck(keras.callbacks.Callback):
-    """Raises `Divergence` at a loss that is not finite, and after an epoch whose losses have risen.
+    """Raises `Divergence` if a loss is not finite, and after an epoch whose losses have increased.
 
     Args:
-        keeper: The `RunCheckpoint`, called after this one, so that nothing of a diverged epoch is kept.
+        run_checkpoint: The `RunCheckpoint`. It is called after this callback, so a diverged epoch is never saved.
     """
 
-    def __init__(self, keeper):
+    def __init__(self, run_checkpoint):
         super().__init__()
-        self.keeper = keeper
+        self.run_checkpoint = run_checkpoint
 
     def on_train_batch_end(self, batch, logs=None):
         if math.isfinite(logs["loss"]):
             return
-        epoch, step = self.keeper.step // self.keeper.steps_per_epoch + 1, self.keeper.step + 1
+        epoch, step = self.run_checkpoint.step // self.run_checkpoint.steps_per_epoch + 1, self.run_checkpoint.step + 1
         missing = dict.fromkeys((*MONITORS, "pairs/s"), math.nan)
-        row = {"epoch": epoch, "step": epoch * self.keeper.steps_per_epoch, **missing}
-        self.keeper.step = step
+        row = {"epoch": epoch, "step": epoch * self.run_checkpoint.steps_per_epoch, **missing}
+        self.run_checkpoint.step = step
         raise Divergence(f"loss {logs['loss']} at step {step}", {**row, "learning_rate": learning_rate(self.model)})
 
     def on_epoch_end(self, epoch, logs=None):
-        row = self.keeper.row(epoch, logs)
-        if symptom := divergence_of(row, self.keeper.rows, self.keeper.run.config.monitor):
+        row = self.run_checkpoint.row(epoch, logs)
+        if symptom := divergence_of(row, self.run_checkpoint.rows, self.run_checkpoint.run.config.monitor):
             raise Divergence(symptom, row)
 
 
 def divergence_of(row, earlier, monitor):
-    """How an epoch has diverged, in words; None if it has not.
+    """Returns a description of how an epoch diverged, or None if it did not.
 
-    It has if a loss is not finite; or if both its training and its validation loss are further above their best so far
-    than `MARGIN`, unless its monitor is the best so far.
+    An epoch has diverged if a loss is not finite. It has also diverged if both its training and its validation loss
+    exceed their best values so far by more than `MARGIN`, unless its monitored metric is the best so far.
 
     Args:
         row: The metrics of the epoch.
-        earlier: Those of the epochs before.
-        monitor: The column that says which epoch is best.
+        earlier: The metrics of the previous epochs.
+        monitor: The column that selects the best epoch.
     """
     for name, words in (("loss", "loss"), ("val_loss", "validation loss")):
         if not math.isfinite(row[name]):
@@ -86,48 +86,51 @@ def divergence_of(row, earlier, monitor):
 
 
 def learning_rate_factor(rows):
-    """What the learning rate is multiplied with after these epochs, the metrics of each."""
+    """Returns the factor of the learning rate after the epochs with these rows of metrics."""
     return FACTOR ** sum(map(has_diverged, rows))
 
 
-def restart(model, keeper, divergence):
-    """Brings a training back to its best weights, with half the learning rate, at the end of the diverged epoch.
+def restart(model, run_checkpoint, divergence):
+    """Restarts a training from its best weights with half the learning rate, at the end of the diverged epoch.
 
-    If no epoch has been kept yet, these are the initial weights. The optimizer's moments are zero, and the moving
-    averages are the weights themselves. The steps that the epoch had left are skipped.
+    If no epoch was saved yet, it restarts from the initial weights. The optimizer's moments are reset to zero, and the
+    moving averages to the weights. The remaining steps of the diverged epoch are skipped.
 
     Args:
         model: The compiled model, after `fit`.
-        keeper: The `RunCheckpoint`.
+        run_checkpoint: The `RunCheckpoint`.
         divergence: The `Divergence` that ended `fit`.
 
     Returns:
-        What happened, in one line.
+        A one-line message.
 
     Raises:
-        TrainingDiverged: If this was the fourth time without a new best epoch, or no step is left and none was kept.
+        TrainingDiverged: If this is the fourth divergence without a new best epoch, or if no step remains and no epoch
+            was saved.
     """
-    run, rows, row = keeper.run, [*keeper.rows, divergence.row], divergence.row
+    run, rows, row = run_checkpoint.run, [*run_checkpoint.rows, divergence.row], divergence.row
     best = best_row(rows, run.config.monitor)
-    check_restarts(run, rows, best, keeper.steps_per_epoch, divergence)
-    keeper.writer.wait()
+    check_restarts(run, rows, best, run_checkpoint.steps_per_epoch, divergence)
+    run_checkpoint.writer.wait()
     wait_for_all("the best weights")
     if best:
         run.load_weights(model)
     else:
         load_initial(run, model)
-    batches = run.config.epochs * keeper.steps_per_epoch
-    reset_optimizer(model, make_schedule(run.config, batches, learning_rate_factor(rows)), row["step"] - keeper.step)
-    keeper.average.copy_weights()
-    model.make_train_function(force=True)  # The old one has the old learning rate in it.
-    keeper.step, keeper.rows[:] = row["step"], rows
-    keeper.write([keeper.checkpoint(), keeper.metrics_file()])
+    batches = run.config.epochs * run_checkpoint.steps_per_epoch
+    reset_optimizer(
+        model, make_schedule(run.config, batches, learning_rate_factor(rows)), row["step"] - run_checkpoint.step
+    )
+    run_checkpoint.average.copy_weights()
+    model.make_train_function(force=True)  # The old function contains the old learning rate.
+    run_checkpoint.step, run_checkpoint.rows[:] = row["step"], rows
+    run_checkpoint.write([run_checkpoint.checkpoint(), run_checkpoint.metrics_file()])
     weights = f"the weights of epoch {best['epoch']}" if best else "the initial weights"
     return f"Epoch {row['epoch']} diverged ({divergence}): back to {weights} with half the learning rate."
 
 
 def check_restarts(run, rows, best, steps_per_epoch, divergence):
-    """Raises `TrainingDiverged` if another restart would be of no use."""
+    """Raises `TrainingDiverged` if the restarts are used up, or if no step remains and no epoch was saved."""
     since = best["epoch"] if best else 0
     restarts = sum(has_diverged(row) for row in rows if row["epoch"] > since) - 1
     ended = rows[-1]["step"] >= run.config.epochs * steps_per_epoch
@@ -154,12 +157,12 @@ def load_initial(run, model):
 
 
 def reset_optimizer(model, schedule, skipped):
-    """Forgets the moments, sums and averages of a model's `AveragingAdam`, not how many steps it has taken.
+    """Resets the moments, accumulated gradients and averages of a model's `AveragingAdam`, but not its step count.
 
     Args:
         model: The compiled model.
-        schedule: The learning rate from here on.
-        skipped: Steps to be counted as taken.
+        schedule: The new learning rate schedule.
+        skipped: Number of skipped steps to add to the step count.
     """
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)  # float16 wraps it to scale the loss.
     for variable in optimizer.variables:

@@ -1,22 +1,24 @@
-"""Adam with a moving average of the weights: what is validated and kept is steadier than the weights of any one step.
+"""Adam with an exponential moving average (EMA) of the weights.
 
-The paper averages its last checkpoints (section 6.1); this does the same as training goes on.
+The average is validated and saved, because it varies less than the weights of a single step. The paper averages its
+last checkpoints (section 6.1); the EMA does so during training.
 """
 
 import keras
 
-MOMENTUM = 0.99  # The average reaches back over about 100 steps.
+MOMENTUM = 0.99  # Averages over about 100 steps.
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class AveragingAdam(keras.optimizers.Adam):
-    """Adam that keeps the average beside the weights, and does not put it in their place when `fit` ends.
+    """Adam that keeps an EMA of the weights, but does not overwrite the weights with it at the end of `fit`.
 
-    TensorFlow compiles its update, which then passes over the weights and moments once instead of once an operation.
+    On TensorFlow the update is compiled with XLA, so that it passes over weights and moments once instead of once per
+    operation.
     """
 
     def apply(self, grads, trainable_variables=None):
-        """One update of all weights."""
+        """Updates all weights."""
         update = super().apply
         if keras.backend.backend() != "tensorflow":
             return update(grads, trainable_variables)
@@ -24,18 +26,18 @@ class AveragingAdam(keras.optimizers.Adam):
 
         @tf.function(jit_compile=True)
         def compiled(grads):
-            update(grads, trainable_variables)  # Not an argument: TensorFlow would take the variables for arrays.
+            update(grads, trainable_variables)  # A closure: TensorFlow would convert variables in arguments to tensors.
 
         return compiled(list(grads))
 
     def finalize_variable_values(self, var_list):
-        """Leaves the weights as they are, so that a further `fit` goes on from them."""
+        """Leaves the weights unchanged, so that another `fit` continues from them."""
 
 
 class AveragedWeights(keras.callbacks.Callback):
-    """Validates the average instead of the weights of the last step.
+    """Validates the averaged weights instead of those of the last step.
 
-    `keras.callbacks.SwapEMAWeights` does so too, but swaps by adding and subtracting, which rounds.
+    `keras.callbacks.SwapEMAWeights` does the same, but swaps by addition and subtraction, which causes rounding errors.
     """
 
     def on_test_begin(self, logs=None):
@@ -45,23 +47,23 @@ class AveragedWeights(keras.callbacks.Callback):
         self.swap()
 
     def averages(self):
-        """The averages by the paths of the weights that they are of."""
-        return {variable.path: average for variable, average in self.beside()}
+        """Returns the averages by the paths of their weights."""
+        return {variable.path: average for variable, average in self.weights_and_averages()}
 
     def copy_weights(self):
-        """Makes each average its weight."""
-        for variable, average in self.beside():
+        """Resets each average to the current weight."""
+        for variable, average in self.weights_and_averages():
             average.assign(keras.ops.convert_to_numpy(variable))
 
     def swap(self):
-        """Exchanges the weights and their averages."""
-        for variable, average in self.beside():
-            kept = keras.ops.convert_to_numpy(variable).copy()
+        """Swaps the weights and their averages."""
+        for variable, average in self.weights_and_averages():
+            weight = keras.ops.convert_to_numpy(variable).copy()
             variable.assign(average)
-            average.assign(kept)
+            average.assign(weight)
 
-    def beside(self):
-        """Each weight with its average."""
+    def weights_and_averages(self):
+        """Returns pairs of each weight and its average."""
         optimizer = self.model.optimizer
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # float16 wraps it to scale the loss.
         return zip(self.model.trainable_variables, optimizer._model_variables_moving_average)

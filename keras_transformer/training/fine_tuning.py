@@ -1,4 +1,4 @@
-"""Training that starts from another run's weights instead of random ones."""
+"""Fine-tuning: training that starts from the weights of another run."""
 
 from keras_transformer.errors import InputError
 from keras_transformer.runs.run import Run
@@ -8,29 +8,30 @@ KEPT = (
     "vocab_size", "num_layers", "d_model", "num_heads", "dff", "tie_embeddings",
     "norm_first",
 )  # fmt: skip
-"""What tokenizers and weights fix."""
+"""Settings that a fine-tuned run takes from its parent, because its tokenizers and weights depend on them."""
 
 
 def check_parent(parent, config):
-    """Raises `InputError` if a run of that `Config` cannot start from the `Run` parent."""
+    """Raises `InputError` if a run with this `Config` cannot start from the parent `Run`."""
     for name in KEPT:
         theirs, ours = getattr(parent.config, name), getattr(config, name)
         if theirs != ours:
-            raise InputError(f"{parent.path}: has {name} {theirs}, not {ours}; a run from it keeps that")
+            raise InputError(f"{parent.path}: has {name} {theirs}, not {ours}; fine-tuning cannot change {name}")
     parent.best_weights()
 
 
 def check_origin(run, parent):
-    """Raises `InputError` if the run was begun otherwise than from the `Run` parent."""
+    """Raises `InputError` if the run did not start from the parent `Run`."""
     if run.origin is None:
-        raise InputError(f"{run.path}: was not begun from another run; name another run folder")
+        raise InputError(f"{run.path}: was not started from another run; name another run folder")
     if run.origin["id"] != parent.id:
-        raise InputError(f"{run.path}: was begun from {run.origin['path']}, not {parent.path}; name another run folder")
+        started = f"was started from {run.origin['path']}, not {parent.path}"
+        raise InputError(f"{run.path}: {started}; name another run folder")
 
 
 def load_origin(run, model):
-    """Puts the weights that the run starts from into its model; raises `InputError` if they are no longer there."""
+    """Loads the parent's weights into the model of a run; raises `InputError` if they no longer exist."""
     parent = Run(run.origin["path"])
     if parent.id != run.origin["id"]:
-        raise InputError(f"{parent.path}: is another run than the one that {run.path} was begun from")
+        raise InputError(f"{parent.path}: is not the run that {run.path} was started from")
     parent.load_weights(model)

@@ -1,4 +1,4 @@
-"""New weights, which Keras draws otherwise on each backend, alike on all."""
+"""Initial weights that are equal on all backends, although Keras draws different ones on each."""
 
 import keras
 import tensorflow as tf
@@ -7,12 +7,12 @@ from keras_transformer.layers.embedding import TokenEmbedding
 
 
 def draw_alike(model):
-    """Gives a new model the weights that it would have on TensorFlow: the same for the same seed on every backend.
+    """Sets the weights of a new model to those it would have on TensorFlow, so that a seed works on every backend.
 
-    Kernels and the tables of embeddings are all that is drawn; the rest begins as zeros and ones.
+    Only kernels and embedding tables are drawn at random; all other weights start as zeros or ones.
 
     Args:
-        model: A built model whose weights are as its layers' initializers made them.
+        model: A built model with the initial weights of its layers.
     """
     if keras.backend.backend() == "tensorflow":
         return
@@ -24,11 +24,14 @@ def draw_alike(model):
 
 
 def draw(initializer, shape):
-    """What an initializer draws on TensorFlow: a float32 array of that shape (rows, columns).
+    """Draws from an initializer as TensorFlow does.
 
     Args:
-        initializer: A `keras.initializers.RandomNormal`, or else a `GlorotUniform` (Glorot and Bengio 2010, eq. 16).
-        shape: Two numbers.
+        initializer: A `keras.initializers.RandomNormal` or a `GlorotUniform` (Glorot and Bengio 2010, eq. 16).
+        shape: Rows and columns.
+
+    Returns:
+        A float32 array (rows, columns).
     """
     seed = (initializer.seed, 0)
     if isinstance(initializer, keras.initializers.RandomNormal):

@@ -1,4 +1,4 @@
-"""The loss: cross-entropy of the next token, over real tokens only."""
+"""Losses: cross-entropy of the next token, with padding masked."""
 
 import keras
 from keras import ops
@@ -7,7 +7,7 @@ from keras_transformer.backend.xla import jit_compile_if_static
 
 
 def token_losses(y_true, y_pred):
-    """Cross-entropy at each position, 0 where the target is padding.
+    """Computes the cross-entropy of each position, 0 where the target is padding.
 
     Args:
         y_true: Token ids to predict, (batch, length), 0 for padding.
@@ -23,16 +23,16 @@ def token_losses(y_true, y_pred):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class TokenLoss(keras.losses.Loss):
-    """Cross-entropy in which every token of an epoch weighs the same, whatever batch it stands in.
+    """Cross-entropy that weights every token of an epoch equally, regardless of its batch.
 
-    `loss_function` takes the mean of each batch, so that where batches hold answers of similar lengths, a token of a
-    short answer weighs more than one of a long answer. Here the sum is divided by a constant instead.
+    `loss_function` takes the mean over each batch. If batches group answers of similar lengths, a token of a short
+    answer then weighs more than a token of a long one. This loss divides the sum by a constant instead.
 
-    With label smoothing the target of a position is a distribution: 1 - ε + ε/V for the token to predict, ε/V for each
-    other of the vocabulary's V.
+    With label smoothing, the target of a position is a distribution: 1 - ε + ε/V for the correct token and ε/V for each
+    of the other V - 1 tokens of the vocabulary.
 
     Args:
-        tokens_per_batch: Tokens to predict in an average batch; it sets the scale of the loss only.
+        tokens_per_batch: Average number of tokens to predict in a batch; it only scales the loss.
         label_smoothing: Share of the target that is spread over the vocabulary (ε_ls, section 5.4).
     """
 
@@ -42,9 +42,9 @@ class TokenLoss(keras.losses.Loss):
         self.label_smoothing = label_smoothing
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        """The loss of a batch; Keras would first make copies of ids and logits in float32."""
+        """Returns the loss of a batch, without the float32 copies of ids and logits that Keras would make."""
         if sample_weight is not None:
-            raise ValueError("a TokenLoss weighs every token the same: it takes no sample weights")
+            raise ValueError("TokenLoss weights every token equally and does not support sample weights")
         return self.call(y_true, y_pred)
 
     def call(self, y_true, y_pred):
@@ -60,9 +60,9 @@ class TokenLoss(keras.losses.Loss):
 
 
 def uniform_losses(y_pred):
-    """Cross-entropy at each position if every token of the vocabulary were as right as any other.
+    """Computes the cross-entropy of each position with a uniform target distribution over the vocabulary.
 
-    It is the mean of -log softmax, computed without an array of (batch, length, vocab_size) for the targets.
+    This is the mean of -log softmax, computed without a (batch, length, vocab_size) array of targets.
 
     Args:
         y_pred: Logits, (batch, length, vocab_size).
@@ -76,14 +76,14 @@ def uniform_losses(y_pred):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 def loss_function(y_true, y_pred):
-    """Mean cross-entropy of the tokens of a batch, padding left out of both sum and count.
+    """Computes the mean cross-entropy of the tokens of a batch; padding is excluded from sum and count.
 
     Args:
         y_true: Token ids to predict, (batch, length), 0 for padding.
         y_pred: Logits, (batch, length, vocab_size).
 
     Returns:
-        A float32 scalar, in nats per token; 0 if there is no token.
+        A float32 scalar, in nats per token; 0 if all positions are padding.
     """
     losses, weights = jit_compile_if_static(token_losses, y_true, y_pred)
     return ops.sum(losses) / ops.maximum(ops.sum(weights), 1.0)

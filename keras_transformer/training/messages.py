@@ -1,4 +1,4 @@
-"""What a training says of itself besides its scores: warnings of settings that do not suit it, and sample answers."""
+"""Messages of a training: warnings about unsuitable settings, and sample answers."""
 
 import numpy as np
 
@@ -6,16 +6,16 @@ from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.text.turns import BETWEEN
 from keras_transformer.training.callbacks import best_row, has_diverged
 
-SAMPLES = 5  # Questions that are answered at the end.
-CLEARLY = 0.01  # The least share by which a score that is still improving is better than the best before it.
+SAMPLES = 5  # Number of sample questions answered at the end of training.
+CLEARLY = 0.01  # Minimum relative improvement of the last epoch for a hint to train longer.
 
 
 def warm_up_warning(config, batches):
-    """What to say of a warm-up that the training is too short for; None if it is not.
+    """Returns a warning if the training is shorter than its warm-up, else None.
 
     Args:
         config: The `Config`.
-        batches: Batches of the whole training.
+        batches: Number of batches in the whole training.
     """
     updates = batches // config.accumulate
     if config.warmup_steps <= updates:
@@ -27,11 +27,11 @@ def warm_up_warning(config, batches):
 
 
 def epochs_hint(config, rows):
-    """What to say of a training whose last epoch improved clearly on a validation score; None if it did not.
+    """Returns a hint to train longer if the last epoch clearly improved the validation score, else None.
 
     Args:
         config: The `Config`.
-        rows: The metrics of all its epochs.
+        rows: The metrics of all epochs.
     """
     monitor = config.monitor
     best = best_row(rows, monitor)
@@ -44,15 +44,15 @@ def epochs_hint(config, rows):
 
 
 def sample_answers(run, validation, training):
-    """Some questions of the validation, spaced evenly, and what the run's best weights answer.
+    """Answers evenly spaced validation questions with the best weights of a run.
 
     Args:
         run: The `Run`.
-        validation: The `EncodedPairs` of the validation.
-        training: Those of the training, which are taken if there are too few of the validation.
+        validation: The `EncodedPairs` of the validation split.
+        training: The `EncodedPairs` of the training split, used if the validation split is too small.
 
     Returns:
-        The lines to print: each question, and below it its answer.
+        The lines to print: each question, followed by its answer.
     """
     encoded = validation if len(validation) >= SAMPLES else training
     places = np.linspace(0, len(encoded) - 1, SAMPLES).astype(int)
@@ -66,11 +66,11 @@ def sample_answers(run, validation, training):
 
 
 def question_text(tokenizer, ids):
-    """The text of a question's token ids, a line for each turn."""
+    """Decodes the token ids of a question; each turn becomes a line."""
     turns = np.split(ids, np.flatnonzero(ids == tokenizer.separator_id)) if tokenizer.separator_id else [ids]
     return BETWEEN.join(tokenizer.decode(turns))
 
 
 def one_line(text):
-    """A text with its lines side by side."""
+    """Joins the lines of a text with " / "."""
     return " / ".join(text.splitlines())

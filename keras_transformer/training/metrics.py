@@ -1,4 +1,4 @@
-"""What is measured while training, over real tokens only."""
+"""Training metrics, with padding masked."""
 
 import keras
 from keras import ops
@@ -8,37 +8,37 @@ from keras_transformer.training.losses import token_losses
 
 
 def token_hits(y_true, y_pred):
-    """Whether the likeliest token is the right one, and the weights: float32 (batch, length), 0 for padding.
+    """Returns whether the most likely token is correct, and the weights: float32 (batch, length), 0 for padding.
 
-    Of equally likely tokens the first counts, as `argmax` has it, which takes two to four times as long when compiled.
+    Ties are won by the first token, as with `argmax`, which takes two to four times as long when compiled.
     """
     weights = ops.cast(ops.not_equal(y_true, 0), "float32")
-    right = ops.expand_dims(ops.cast(y_true, "int32"), -1)
+    targets = ops.expand_dims(ops.cast(y_true, "int32"), -1)
     logits = ops.cast(y_pred, "float32")
-    its_logits = ops.take_along_axis(logits, right, axis=-1)
-    before = ops.less(ops.arange(y_pred.shape[-1]), right)
-    likelier = ops.where(before, ops.greater_equal(logits, its_logits), ops.greater(logits, its_logits))
+    target_logits = ops.take_along_axis(logits, targets, axis=-1)
+    before = ops.less(ops.arange(y_pred.shape[-1]), targets)
+    likelier = ops.where(before, ops.greater_equal(logits, target_logits), ops.greater(logits, target_logits))
     rank = ops.sum(ops.cast(likelier, "int32"), axis=-1)
     return ops.cast(ops.equal(rank, 0), "float32") * weights, weights
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 def accuracy(y_true, y_pred):
-    """Share of the tokens of a batch that are predicted right, padding left out.
+    """Computes the share of correctly predicted tokens in a batch, without padding.
 
     Args:
         y_true: Token ids to predict, (batch, length), 0 for padding.
         y_pred: Logits, (batch, length, vocab_size).
 
     Returns:
-        A float32 scalar from 0 to 1; 0 if there is no token.
+        A float32 scalar from 0 to 1; 0 if all positions are padding.
     """
     hits, weights = jit_compile_if_static(token_hits, y_true, y_pred)
     return ops.sum(hits) / ops.maximum(ops.sum(weights), 1.0)
 
 
 class TokenMean(keras.metrics.Metric):
-    """A mean over all tokens seen, which a mean over batches of different sizes is not."""
+    """Mean over all tokens since the last reset, unlike a mean over batches of different sizes."""
 
     def __init__(self, name, **kwargs):
         super().__init__(name=name, **kwargs)
@@ -56,7 +56,7 @@ class TokenMean(keras.metrics.Metric):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class TokenAccuracy(TokenMean):
-    """`accuracy` over all tokens seen."""
+    """`accuracy` over all tokens since the last reset."""
 
     measure = staticmethod(token_hits)
 
@@ -66,7 +66,7 @@ class TokenAccuracy(TokenMean):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Perplexity(TokenMean):
-    """exp of the mean cross-entropy over all tokens seen."""
+    """Perplexity: exp of the mean cross-entropy over all tokens since the last reset."""
 
     measure = staticmethod(token_losses)
 

@@ -1,22 +1,22 @@
-"""The optimizer: Adam as the paper has it (section 5.3), averaging as it goes."""
+"""The optimizer: Adam with the paper's settings (section 5.3) and an exponential moving average of the weights."""
 
 from keras_transformer.training.ema import MOMENTUM, AveragingAdam
 from keras_transformer.training.schedule import make_schedule
 
 
 def make_optimizer(config, steps_per_epoch, factor=1.0):
-    """The optimizer that a `Config` asks for.
+    """Creates the optimizer of a `Config`.
 
     Args:
         config: The `Config`.
         steps_per_epoch: Batches in an epoch.
-        factor: What the learning rate is multiplied with.
+        factor: Factor of the learning rate.
 
     Returns:
-        An `AveragingAdam`, not built yet.
+        An `AveragingAdam` that is not built yet.
 
     Raises:
-        InputError: If a cosine would end before its warm-up does.
+        InputError: If a cosine schedule would end before its warm-up.
     """
     return AveragingAdam(
         make_schedule(config, config.epochs * steps_per_epoch, factor),
@@ -26,7 +26,7 @@ def make_optimizer(config, steps_per_epoch, factor=1.0):
         global_clipnorm=config.clip_norm or None,
         gradient_accumulation_steps=config.accumulate if config.accumulate > 1 else None,
         use_ema=True,
-        # Keras averages after every batch, also after those that only accumulate. This way the average reaches as many
-        # updates back as without.
+        # Keras averages after every batch, even if it only accumulates gradients. This momentum makes the average
+        # reach back over as many updates as without accumulation.
         ema_momentum=MOMENTUM ** (1 / config.accumulate),
     )

@@ -1,4 +1,4 @@
-"""May a run be gone on with? Not with another corpus, nor with settings that would make it another training."""
+"""Checks that a run can be resumed: with the same corpus, and without changes to settings that define the training."""
 
 from keras_transformer.errors import InputError
 from keras_transformer.training.callbacks import best_row
@@ -9,18 +9,19 @@ FREE_TO_CHANGE = ("epochs", "patience", "monitor", "checkpoint_minutes")
 
 
 def check_settings(run, config, parent=None):
-    """Raises `InputError` if the run was begun with other settings, or from another run."""
+    """Raises `InputError` if the run was started with other settings, or from another run."""
     old, new = run.config.to_dict(), config.to_dict()
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
-            raise InputError(f"{run.path}: was begun with {name} {old[name]}, not {new[name]}; name another run folder")
+            started = f"was started with {name} {old[name]}, not {new[name]}"
+            raise InputError(f"{run.path}: {started}; name another run folder")
     check_monitor(run, new["monitor"])
     if parent:
         check_origin(run, parent)
 
 
 def check_corpus(run, survey):
-    """Raises `InputError` if the run was begun with another corpus than the one surveyed."""
+    """Raises `InputError` if the run was started with another corpus than the surveyed one."""
     if run.corpus["fingerprint"] != survey.fingerprint:
         raise InputError(
             f"{run.path}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
@@ -29,7 +30,7 @@ def check_corpus(run, survey):
 
 
 def check_monitor(run, monitor):
-    """Raises `InputError` if by another monitor another epoch is best: its weights are not the ones kept."""
+    """Raises `InputError` if a new monitor selects another best epoch, because only the old one's weights are saved."""
     if monitor == run.config.monitor:
         return
     rows = load_checkpoint(run)[2]

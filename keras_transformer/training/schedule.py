@@ -1,6 +1,6 @@
-"""The learning rate: the paper's (section 5.3), and others with its linear warm-up.
+"""Learning rate schedules: the paper's (section 5.3), and others with the same linear warm-up.
 
-All count updates from 0, where the rate is 0: the very first update changes nothing.
+All schedules count updates from 0, where the rate is 0: the first update changes nothing.
 """
 
 import keras
@@ -11,13 +11,13 @@ from keras_transformer.errors import InputError
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
-    """lrate = d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5) (section 5.3, equation 3).
+    """The paper's schedule: d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5) (section 5.3, equation 3).
 
-    It rises linearly for `warmup_steps` steps, then falls with the inverse square root of the step.
+    The rate increases linearly for `warmup_steps` steps, then decreases with the inverse square root of the step.
 
     Args:
         d_model: Width of the model.
-        warmup_steps: Steps of the rise.
+        warmup_steps: Number of warm-up steps.
     """
 
     def __init__(self, d_model, warmup_steps=4000):
@@ -26,7 +26,7 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
 
     def __call__(self, step):
-        """The learning rate, float32, at a step or at each of several."""
+        """Returns the learning rate, float32, of a step or of an array of steps."""
         step = ops.cast(step, "float32")
         rise, fall = step * float(self.warmup_steps) ** -1.5, ops.rsqrt(step)
         return float(self.d_model) ** -0.5 * ops.minimum(rise, fall)
@@ -37,11 +37,11 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """Linearly up to `learning_rate`, where it stays.
+    """Linear warm-up to a constant learning rate.
 
     Args:
         learning_rate: The rate from `warmup_steps` on.
-        warmup_steps: Steps of the rise.
+        warmup_steps: Number of warm-up steps.
     """
 
     def __init__(self, learning_rate, warmup_steps):
@@ -50,11 +50,11 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
 
     def __call__(self, step):
-        """The learning rate, float32, at a step or at each of several."""
+        """Returns the learning rate, float32, of a step or of an array of steps."""
         return self.learning_rate * self.shape(ops.cast(step, "float32") / float(self.warmup_steps))
 
     def shape(self, progress):
-        """The share of the highest rate; `progress` is 1 at the end of the warm-up."""
+        """Returns the rate relative to the peak; `progress` is 1 at the end of the warm-up."""
         return ops.minimum(progress, 1.0)
 
     def get_config(self):
@@ -63,7 +63,7 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class InverseSquareRoot(WarmUp):
-    """Linearly up to `learning_rate`, then down with step^-0.5: the paper's course at a height of one's own."""
+    """Linear warm-up to `learning_rate`, then decay with step^-0.5: the paper's curve with a chosen peak."""
 
     def shape(self, progress):
         return ops.minimum(progress, ops.rsqrt(progress))
@@ -71,11 +71,11 @@ class InverseSquareRoot(WarmUp):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class PerUpdate(keras.optimizers.schedules.LearningRateSchedule):
-    """A schedule that counts updates where Keras counts batches, as its optimizers do while they accumulate gradients.
+    """Adapts a schedule of updates to gradient accumulation, where Keras optimizers count batches.
 
     Args:
         schedule: The schedule of updates.
-        batches: Batches in an update.
+        batches: Number of batches per update.
     """
 
     def __init__(self, schedule, batches):
@@ -84,7 +84,7 @@ class PerUpdate(keras.optimizers.schedules.LearningRateSchedule):
         self.batches = batches
 
     def __call__(self, step):
-        """The learning rate, float32, at a batch or at each of several."""
+        """Returns the learning rate, float32, of a batch number or of an array of them."""
         return self.schedule(ops.floor_divide(step, self.batches))
 
     def get_config(self):
@@ -97,7 +97,7 @@ class PerUpdate(keras.optimizers.schedules.LearningRateSchedule):
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class Scaled(keras.optimizers.schedules.LearningRateSchedule):
-    """A schedule multiplied with a factor.
+    """A schedule multiplied by a factor.
 
     Args:
         schedule: The schedule.
@@ -110,7 +110,7 @@ class Scaled(keras.optimizers.schedules.LearningRateSchedule):
         self.factor = factor
 
     def __call__(self, step):
-        """The learning rate, float32, at a step or at each of several."""
+        """Returns the learning rate, float32, of a step or of an array of steps."""
         return self.schedule(step) * self.factor
 
     def get_config(self):
@@ -122,18 +122,18 @@ class Scaled(keras.optimizers.schedules.LearningRateSchedule):
 
 
 def make_schedule(config, batches, factor=1.0):
-    """The learning rate that a `Config` asks for.
+    """Returns the learning rate schedule of a `Config`.
 
     Args:
         config: The `Config`.
-        batches: Batches of the whole training, at whose end the cosine is 0.
-        factor: What the learning rate is multiplied with.
+        batches: Number of batches in the whole training; a cosine schedule reaches 0 after the last one.
+        factor: Factor of the learning rate.
 
     Returns:
-        A `LearningRateSchedule` of Keras' count, which is one of batches.
+        A `LearningRateSchedule` that counts batches, as Keras does.
 
     Raises:
-        InputError: If a cosine would end before its warm-up does.
+        InputError: If a cosine schedule would end before its warm-up.
     """
     schedule = schedule_of_updates(config, batches // config.accumulate)
     schedule = schedule if config.accumulate == 1 else PerUpdate(schedule, config.accumulate)
@@ -141,7 +141,7 @@ def make_schedule(config, batches, factor=1.0):
 
 
 def schedule_of_updates(config, updates):
-    """`make_schedule` for a training of that many updates, counted one by one."""
+    """Returns the schedule of a `Config` for the given number of updates, without accumulation or factor."""
     peak, rise = config.learning_rate, config.warmup_steps
     if config.schedule == "paper":
         return CustomSchedule(config.d_model, rise)

@@ -1,4 +1,4 @@
-"""The tokenizers of a training: learned from its corpus, or read from files."""
+"""The tokenizers of a training: trained on its corpus, or loaded from files."""
 
 from keras_transformer.config import SHARED
 from keras_transformer.errors import InputError
@@ -6,19 +6,19 @@ from keras_transformer.text.tokenizer import Tokenizer
 
 
 def make_tokenizers(pairs, config, tokenizer_file=None, target_tokenizer_file=None):
-    """The tokenizers of a new run.
+    """Returns the tokenizers of a new run.
 
     Args:
-        pairs: DataFrame of training pairs; no others may shape a tokenizer.
+        pairs: DataFrame of training pairs. Tokenizers must not be trained on other splits.
         config: The `Config`.
-        tokenizer_file: File of a tokenizer to take instead of learning one.
-        target_tokenizer_file: The same for the answers alone.
+        tokenizer_file: File of a tokenizer to load instead of training one.
+        target_tokenizer_file: File of a separate tokenizer for the answers.
 
     Returns:
-        The `Tokenizer` of the questions, and that of the answers, the same unless they have their own.
+        The `Tokenizer` of the questions and that of the answers; both are the same object if they share one.
 
     Raises:
-        InputError: If a file cannot be read, or has no separator where turns need one.
+        InputError: If a file cannot be read, or its tokenizer lacks the separator that several turns need.
     """
     own = config.target_tokenizer != SHARED or target_tokenizer_file is not None
     if tokenizer_file is not None:
@@ -27,7 +27,7 @@ def make_tokenizers(pairs, config, tokenizer_file=None, target_tokenizer_file=No
         texts = pairs["question"] if own else [*pairs["question"], *pairs["answer"]]
         source = learn(texts, config.tokenizer, config, separator=config.turns > 1)
     if config.turns > 1 and source.separator_id is None:
-        raise InputError(f"{tokenizer_file}: has no separator, so that turns must be 1, not {config.turns}")
+        raise InputError(f"{tokenizer_file}: has no separator token, so turns must be 1, not {config.turns}")
     if not own:
         return source, source
     if target_tokenizer_file is not None:
@@ -37,12 +37,12 @@ def make_tokenizers(pairs, config, tokenizer_file=None, target_tokenizer_file=No
 
 
 def learn(texts, kind, config, separator=False):
-    """A tokenizer of some texts."""
+    """Trains a tokenizer on texts."""
     return Tokenizer.train(texts, config.vocab_size, kind, config.jamo, separator)
 
 
 def check_tokenizers(run, tokenizer_file=None, target_tokenizer_file=None):
-    """Raises `InputError` if one of the files holds another tokenizer than the run has."""
+    """Raises `InputError` if a file contains another tokenizer than that of the run."""
     for file, tokenizer in ((tokenizer_file, run.tokenizer), (target_tokenizer_file, run.target_tokenizer)):
         if file is not None and Tokenizer.load(file).model != tokenizer.model:
             raise InputError(f"{run.path}: has another tokenizer than {file}; name another run folder")

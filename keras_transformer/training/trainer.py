@@ -1,4 +1,4 @@
-"""Training a run folder: from a corpus to weights, resumable."""
+"""Training of a run: from a corpus to weights, with resuming."""
 
 import contextlib
 import dataclasses
@@ -25,7 +25,7 @@ from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers, write_json
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
-from keras_transformer.training import callbacks as around
+from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training.answering import prepare_answers
 from keras_transformer.training.checkpoint import NullWriter, Writer, load_checkpoint, restore
 from keras_transformer.training.corrections import check_corrections, corrected, corrections_for
@@ -65,35 +65,35 @@ def train(
     model_devices=1,
     settings=None,
 ):
-    """Trains a model on a corpus, or goes on where an earlier call for the same run folder stopped.
+    """Trains a model on a corpus, or resumes the training of an existing run folder.
 
-    Progress is printed as Keras does. Ctrl-C saves the state and returns; the same call then goes on, as it does after
-    a training that was killed.
+    Keras prints the progress. Ctrl-C saves a checkpoint and returns. Call the function again to resume after Ctrl-C or
+    after the process was killed.
 
     Args:
-        corpus: DataFrame with the columns "question" and "answer", or what `load_pairs` reads, or a folder of such, or
-            the name of a corpus of the catalog; or a `Corpus`, which can say more of it.
-        run_dir: The run folder, new or of the same training.
-        config: The `Config`; by default that of the run folder, or for a new one that of `from_run`, or the one
-            recommended for the corpus, which `keras-transformer data check` prints too.
-        from_run: Folder of a run to start from: its tokenizers and sizes are kept, its best weights are the first ones;
-            optimizer and schedule begin anew.
-        tokenizer: File of a tokenizer, as `Tokenizer.load` reads it; None to learn one as `config` says.
-        target_tokenizer: File of the answers' own tokenizer, likewise.
-        devices: Devices of this machine that share each batch out, under JAX; None for all GPUs there, or one.
-        model_devices: So many of them split the large weights of one model, as `split_over` does.
-        settings: Settings of `Config` that go before those of `config`, a dictionary.
+        corpus: DataFrame with the columns "question" and "answer", anything that `load_pairs` reads, a folder of such
+            files, the name of a corpus of the catalog, or a `Corpus`, which has further options.
+        run_dir: The run folder, either new or of the training to resume.
+        config: The `Config`. Defaults to that of the run folder; for a new run, to that of `from_run`, or to the one
+            recommended for the corpus, which `keras-transformer data check` also prints.
+        from_run: Folder of a run to fine-tune. The new run keeps its tokenizers and sizes and starts from its best
+            weights, with a new optimizer and schedule.
+        tokenizer: File of a tokenizer for `Tokenizer.load`; None to train one according to `config`.
+        target_tokenizer: File of a separate tokenizer for the answers; None to follow `config`.
+        devices: Number of local devices that share each batch, under JAX; None for all GPUs, or one device.
+        model_devices: Number of these devices that share the large weights of one model; see `split_over`.
+        settings: Dictionary of `Config` settings that override those of `config`.
 
     Returns:
         A dictionary: "finished" (False after Ctrl-C), "epochs", "best_epoch", its scores, "seconds" of training.
 
     Raises:
-        InputError: If corpus, run folder and config do not fit together, another training writes to the run folder, or
-            there are not so many devices.
-        DiskFull: If there is no room to save; what was saved before is intact.
-        TrainingDiverged: If training diverges once more after three restarts with ever lower learning rates; the best
+        InputError: If corpus, run folder and config do not match, another process trains in the run folder, or there
+            are fewer devices than requested.
+        DiskFull: If the disk is full. Files saved before are intact.
+        TrainingDiverged: If training diverges again after three restarts with decreasing learning rates. The best
             weights are kept.
-        ProcessLost: If another process that trains with this one is gone.
+        ProcessLost: If another process of a distributed training was lost.
     """
     settings = settings or {}
     for name, value in settings.items():
@@ -104,10 +104,10 @@ def train(
     files = {"tokenizer_file": tokenizer, "target_tokenizer_file": target_tokenizer}
     parent = Run(from_run) if from_run else None
     run = Run(run_dir) if Run.exists(run_dir) else None
-    known = run or parent
-    config, survey = config or (known.config if known else None), None
+    existing_run = run or parent
+    config, survey = config or (existing_run.config if existing_run else None), None
     if config is None and settings.keys() == FIELDS.keys():
-        config = Config()  # Nothing of which is left.
+        config = Config()  # `settings` override all of it.
     recommended = config is None
     if recommended:
         config, survey = recommended_config(corpus, settings, tokenizer, target_tokenizer)
@@ -115,30 +115,32 @@ def train(
     check_split(config, device_count // process_count(), model_devices)
     if run:
         check_settings(run, config, parent)
-    if known:
-        check_tokenizers(known, **files)
+    if existing_run:
+        check_tokenizers(existing_run, **files)
     survey = survey or corpus.survey(config.turns, config.hold_out)
     if run:
         check_corpus(run, survey)
     if parent:
         check_parent(parent, config)
-    tokenizers = (known.tokenizer, known.target_tokenizer) if known else make_tokenizers(survey.sample, config, **files)
+    if existing_run:
+        tokenizers = existing_run.tokenizer, existing_run.target_tokenizer
+    else:
+        tokenizers = make_tokenizers(survey.sample, config, **files)
     about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
     if corrections := corrections_for(run, parent):
         about["corrections"] = corrections
-    survey = dataclasses.replace(survey, sample=None)  # Which may be large.
+    survey = dataclasses.replace(survey, sample=None)  # Frees the sample, which may be large.
     share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
     training, validation = packed_rows(corrected(corpus, corrections), tokenizers, config, **share)
     if recommended and "warmup_steps" not in settings:
         config = fitting_warm_up(config, config.epochs * len(training))
-    make_schedule(config, config.epochs * len(training))  # One that cannot be is found before the folder is made.
-    facts = config, tokenizers[0], about, parent, tokenizers[1]
-    with opened(run_dir, *facts) as run:
+    make_schedule(config, config.epochs * len(training))  # Raises for an invalid one before the folder is created.
+    with opened(run_dir, config, tokenizers[0], about, parent, tokenizers[1]) as run:
         with distribution_scope(device_count, model_devices, run.target_tokenizer.vocab_size):
-            check_corpus(run, survey)  # Of several processes, each has a corpus of its own.
+            check_corpus(run, survey)  # Each process of a distributed training reads its own corpus.
             check_corrections(run, corrections)
             summary = fit(run, training, validation)
-        # One process answers, so that nothing may be shared out any more.
+        # Only one process answers, so this runs outside the distribution scope.
         if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
             print(prepare_answers(run, corpus))
     print(farewell(run, summary))
@@ -148,23 +150,29 @@ def train(
 
 
 def recommended_config(corpus, settings, tokenizer, target_tokenizer):
-    """The `Config` recommended for a corpus, which is told, and the corpus's `Survey`; arguments as for `train`."""
-    known = {"turns": settings.get("turns", 1), "hold_out": settings.get("hold_out")}
-    recommendation, survey, _ = recommend_for(corpus, **known, tokenizer=tokenizer, target_tokenizer=target_tokenizer)
+    """Prints the recommendation for a corpus; returns its `Config` and the corpus's `Survey`.
+
+    The arguments are those of `train`.
+    """
+    turns, hold_out = settings.get("turns", 1), settings.get("hold_out")
+    recommendation, survey, _ = recommend_for(corpus, turns, hold_out, tokenizer, target_tokenizer)
     if process_number() == 0:
         print(recommendation.replace(**settings).line)
     return recommendation.config, survey
 
 
 def fitting_warm_up(config, batches):
-    """A `Config` whose warm-up is a tenth of the training, if it was longer than half of it."""
+    """Returns the `Config`, its warm-up shortened to a tenth of the updates if it exceeds half of them."""
     updates = batches // config.accumulate
     return config if config.warmup_steps <= updates / 2 else config.replace(warmup_steps=max(1, updates // 10))
 
 
 @contextlib.contextmanager
 def opened(run_dir, config, *facts):
-    """The run: made if there is none, and locked, by the process that writes; the others read it once it is there."""
+    """Creates or opens the run and yields it.
+
+    The writing process creates the run if it does not exist, and locks it. Other processes wait until it exists.
+    """
     if process_number():
         wait_for_all("the run folder")
         yield Run(run_dir)
@@ -179,7 +187,7 @@ def opened(run_dir, config, *facts):
 
 
 def fit(run, training, validation):
-    """Runs the epochs that are left, if any, and keeps the run's summary."""
+    """Trains the remaining epochs, if any; writes and returns the run's summary."""
     config = run.config
     tensors, step, rows, seconds = load_checkpoint(run)
     if run.summary() and not steps_are_left(config, training, step, rows):
@@ -203,54 +211,59 @@ def fit(run, training, validation):
     if warning := warm_up_warning(config, config.epochs * len(training)):
         print(warning)
     with Writer() if writes else NullWriter() as writer:
-        keeper = around.RunCheckpoint(run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer)
-        del tensors  # Several times as large as the model.
-        keeper.catch_up(model)
-        finished = fit_keeping(model, run, training, validation, keeper)
-    best, seconds = best_scores(rows, config.monitor), round(keeper.seconds(), 1)
+        run_checkpoint = training_callbacks.RunCheckpoint(
+            run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer
+        )
+        del tensors  # They are several times as large as the model.
+        run_checkpoint.catch_up(model)
+        finished = fit_keeping(model, run, training, validation, run_checkpoint)
+    best, seconds = best_scores(rows, config.monitor), round(run_checkpoint.seconds(), 1)
     summary = {"finished": finished, "epochs": len(rows), **best, "seconds": seconds}
     if finished and writes:
         write_json(run.path / SUMMARY, summary)
     return summary
 
 
-def fit_keeping(model, run, training, validation, keeper):
-    """Runs the epochs that are left with all that is to happen around their steps; returns whether they ended."""
-    with around.StopOnInterrupt(keeper) as stop, detect_lost_processes():
+def fit_keeping(model, run, training, validation, run_checkpoint):
+    """Trains the remaining epochs with all callbacks; returns False if the user interrupted the training."""
+    with training_callbacks.StopOnInterrupt(run_checkpoint) as stop, detect_lost_processes():
+        writes = process_number() == 0
+        tensorboard = [training_callbacks.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if writes else []
         callbacks = [
-            keeper.average,
-            around.PairsPerSecond(len(training.encoded) / len(training)),
-            around.TokenMeans(),
-            around.BitsPerCharacter(validation.encoded),
-            *([around.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if process_number() == 0 else []),
-            DivergenceCheck(keeper),
-            keeper,
+            run_checkpoint.average,
+            training_callbacks.PairsPerSecond(len(training.encoded) / len(training)),
+            training_callbacks.TokenMeans(),
+            training_callbacks.BitsPerCharacter(validation.encoded),
+            *tensorboard,
+            DivergenceCheck(run_checkpoint),
+            run_checkpoint,
             stop,
-            around.NarrowBar(),
+            training_callbacks.NarrowBar(),
         ]
         try:
-            fit_from(model, run.config, training, validation.epochs(), callbacks, keeper)
-        except around.Interrupted:
+            fit_from(model, run.config, training, validation.epochs(), callbacks, run_checkpoint)
+        except training_callbacks.Interrupted:
             return False
     return True
 
 
 def steps_are_left(config, training, step, rows):
-    """Whether the training is not at its end."""
-    return step < config.epochs * len(training) and not around.out_of_patience(rows, config.patience, config.monitor)
+    """Returns whether training steps remain: neither the last epoch nor early stopping was reached."""
+    stopped_early = training_callbacks.out_of_patience(rows, config.patience, config.monitor)
+    return step < config.epochs * len(training) and not stopped_early
 
 
-def fit_from(model, config, training, validation, callbacks, keeper):
-    """`model.fit` from the keeper's step on; an epoch broken off in its middle is first brought to its end.
+def fit_from(model, config, training, validation, callbacks, run_checkpoint):
+    """Calls `model.fit` from the current step on; an interrupted epoch is completed first.
 
-    The keeper ends `model.fit` after such an epoch, whose number of steps is not that of the others. A divergence ends
-    it too; the next epoch then begins with the best weights.
+    `RunCheckpoint` ends `model.fit` after completing such an epoch, because it has fewer steps than the others. A
+    divergence also ends it; the next epoch then starts from the best weights.
     """
-    while steps_are_left(config, training, keeper.step, keeper.rows):
-        epoch, done = divmod(keeper.step, len(training))
+    while steps_are_left(config, training, run_checkpoint.step, run_checkpoint.rows):
+        epoch, done = divmod(run_checkpoint.step, len(training))
         try:
             model.fit(
-                training.from_step(keeper.step),
+                training.from_step(run_checkpoint.step),
                 steps_per_epoch=len(training) - done,
                 initial_epoch=epoch,
                 epochs=config.epochs,
@@ -260,19 +273,19 @@ def fit_from(model, config, training, validation, callbacks, keeper):
                 verbose=verbosity(sys.stdout),
             )
         except Divergence as divergence:
-            tell(restart(model, keeper, divergence))
+            tell(restart(model, run_checkpoint, divergence))
 
 
 def tell(line):
-    """Prints a line below what Keras has shown of an unfinished epoch; of several processes, the first does."""
+    """Prints a line below Keras' output of an unfinished epoch. Only the first process prints."""
     if shown := verbosity(sys.stdout):
         print(f"\n{line}" if shown == 1 else line, flush=True)
 
 
 def verbosity(stream):
-    """How Keras shows progress: 1 for a bar where one can be drawn over itself, on a terminal or in a notebook, else 2.
+    """Returns the verbosity for Keras: 1 (progress bar) on a terminal or in a notebook, else 2 (a line per epoch).
 
-    Of several processes the first shows it, the others nothing, 0.
+    All processes but the first show nothing, 0.
     """
     if process_number():
         return 0
@@ -280,18 +293,26 @@ def verbosity(stream):
 
 
 def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **share):
-    """The batches of parts of the corpus, which is read once for all of them; `share` as `PackedRows` has it."""
+    """Returns the `PackedRows` of several splits, reading the corpus only once.
+
+    Args:
+        corpus: The `Corpus`.
+        tokenizers: The tokenizers of questions and answers.
+        config: The `Config`.
+        names: Names of the splits.
+        **share: The arguments `multiple` and `share` of `PackedRows`.
+    """
     with contextlib.ExitStack() as files:
         encoders = {
             name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
             for name in names
         }
-        for number, parts in enumerate(corpus.parts(config.turns, config.hold_out)):
-            for name in encoders.keys() & parts.keys():
-                encoders[name].add(parts[name])
-            if "train" in encoders.keys() & parts.keys():
-                for made in augmented(parts["train"], config, number):
-                    encoders["train"].add(made)
+        for number, splits in enumerate(corpus.parts(config.turns, config.hold_out)):
+            for name in encoders.keys() & splits.keys():
+                encoders[name].add(splits[name])
+            if "train" in encoders.keys() & splits.keys():
+                for pairs in augmented(splits["train"], config, number):
+                    encoders["train"].add(pairs)
         encoded = {name: encoder.finish() for name, encoder in encoders.items()}
     return [
         PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
@@ -300,7 +321,13 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
 
 
 def augmented(pairs, config, number):
-    """Yields what the `config` adds to the chunk of the corpus with that number."""
+    """Yields the pairs that data augmentation adds to a chunk of the corpus.
+
+    Args:
+        pairs: The training pairs of the chunk.
+        config: The `Config`.
+        number: The number of the chunk, part of the random seed.
+    """
     if config.augment:
         yield augment(pairs, config.augment, (config.seed, number))
     if config.recombine:
@@ -308,9 +335,17 @@ def augmented(pairs, config, number):
 
 
 def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32", factor=1.0):
-    """The run's model for packed rows, new, with its optimizer and loss; only a cosine has to know the steps.
+    """Builds and compiles the run's model for packed rows, with initial weights.
 
-    The learning rate is multiplied with the factor.
+    Args:
+        run: The `Run`.
+        tokens_per_batch: Average number of tokens to predict in a batch.
+        steps_per_epoch: Batches in an epoch; only the cosine schedule depends on it.
+        precision_name: Precision of the matrix products.
+        factor: Factor of the learning rate.
+
+    Returns:
+        The compiled model.
     """
     config = run.config
     keras.utils.set_random_seed(config.seed)
@@ -321,14 +356,14 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     optimizer.build(model.trainable_variables)
     loss = TokenLoss(tokens_per_batch, config.label_smoothing)
     model.compile(optimizer, loss, metrics=[TokenAccuracy(), Perplexity()])
-    # Keras lists its metrics at the first batch; a checkpoint in the middle of an epoch needs them before it.
+    # Keras creates its metrics at the first batch, but restoring a checkpoint within an epoch needs them earlier.
     vocab_size = run.target_tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
     return model
 
 
 def about_corpus(source, survey, licence=None):
-    """What a run folder notes of its corpus."""
+    """Returns the description of a corpus that the run folder stores."""
     source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
     name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"
     pairs = survey.pairs
@@ -337,7 +372,10 @@ def about_corpus(source, survey, licence=None):
 
 
 def absolute(paths):
-    """Paths, or one, as they can be written down: absolute, with question marks where no UTF-8; names as they are."""
+    """Returns one or several paths as absolute paths for a text file; bytes that are not UTF-8 become question marks.
+
+    Names of the catalog stay as they are.
+    """
     if paths is None:
         return None
     if isinstance(paths, list):
@@ -348,8 +386,8 @@ def absolute(paths):
 
 
 def best_scores(rows, monitor):
-    """The best epoch and its scores."""
-    best = around.best_row(rows, monitor)
+    """Returns the number of the best epoch and its scores."""
+    best = training_callbacks.best_row(rows, monitor)
     if best is None:
         return {"best_epoch": None}
     return {
@@ -359,8 +397,8 @@ def best_scores(rows, monitor):
 
 
 def greeting(run, model, training, step, where):
-    """What is about to happen, in one paragraph."""
-    what = f"Going on at step {step} of" if step else "Training"
+    """Returns the message at the start of a training."""
+    what = f"Resuming at step {step} of" if step else "Training"
     origin = f" from {run.origin['path']}" if run.origin else ""
     return (
         f"{what} {run.path}{origin} on {where}: {model.count_params():,} parameters, "
@@ -370,17 +408,17 @@ def greeting(run, model, training, step, where):
 
 
 def farewell(run, summary):
-    """How it went, in one line."""
+    """Returns the message at the end of a training."""
     if not summary["finished"]:
-        return f"Stopped and saved in {run.path}. The same command goes on from here."
+        return f"Stopped and saved in {run.path}. Run the same command to resume."
     return (
         f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
-        f"{summary[around.SCORE]:.3f} validation bits per character, kept in {run.path}."
+        f"{summary[training_callbacks.SCORE]:.3f} validation bits per character, kept in {run.path}."
     )
 
 
 def tell_more(run, validation, training):
-    """Prints what to think of a finished run, and what to type next; of several processes, the first does."""
+    """Prints hints, sample answers and the next command after a finished training. Only the first process prints."""
     if process_number():
         return
     if hint := epochs_hint(run.config, run.metrics()):

@@ -87,7 +87,7 @@ def test_a_closed_network_is_one_line_and_status_1(small_talk, call, monkeypatch
     assert (status, out) == (1, "")
     _, line = errors.splitlines()
     assert line.startswith("keras-transformer: failed: https://corpora.invalid/a.csv: Connection refused; ")
-    assert f"put it at {corpus.downloads / 'a.csv'}, or name it with --from FILE" in line
+    assert f"in another way to {corpus.downloads / 'a.csv'}, or name a copy with --from FILE" in line
 
 
 def test_wrong_input_is_one_line_and_status_2(small_talk, call, tmp_path):

@@ -75,4 +75,4 @@ def test_wrong_words_are_one_line(small_run, tmp_path, monkeypatch, arguments, m
 def test_a_folder_that_is_neither_is_one_line(tmp_path):
     told = call("info", tmp_path)
     assert told.returncode == 2
-    assert told.stderr == f"keras-transformer: error: {tmp_path}/config.json: missing; this is no run folder\n"
+    assert told.stderr == f"keras-transformer: error: {tmp_path}/config.json: missing; this is not a run folder\n"

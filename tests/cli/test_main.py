@@ -185,7 +185,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
     progress = process.communicate(timeout=300)[1].decode()
     assert process.returncode == 130
     assert "Traceback" not in progress
-    assert "The same command goes on from here." in progress
+    assert "Run the same command to resume." in progress
     stopped = len((tmp_path / "run/metrics.csv").read_text().splitlines()) - 1
     assert 1 <= stopped < 400
 
@@ -194,7 +194,7 @@ def test_ctrl_c_stops_training_and_the_same_command_goes_on(corpus, tmp_path):
     arguments[arguments.index("400")] = str(stopped + 2)
     again = call(*arguments)
     assert again.returncode == 0
-    assert "Going on at step" in again.stderr.decode()
+    assert "Resuming at step" in again.stderr.decode()
     epochs = [line.split(",")[0] for line in (tmp_path / "run/metrics.csv").read_text().splitlines()[1:]]
     assert epochs == [str(epoch + 1) for epoch in range(stopped + 2)]
 
@@ -287,13 +287,13 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(corpus, tmp_path):
         (["train", "--run", "r"], "the following arguments are required: CORPUS"),
         (["train", "few.csv", "--run", "r", "--config", "bad.toml"], "bad.toml: epochs must be a whole number"),
         (["train", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),
-        (["train", "few.csv", "--run", "r", "--from", "folder"], "config.json: missing; this is no run folder"),
+        (["train", "few.csv", "--run", "r", "--from", "folder"], "config.json: missing; this is not a run folder"),
         (["answer", "nowhere"], "nowhere: there is no such run folder"),
         (["answer", "nowhere", "--top-p", "0.9"], "--top-p needs --sample"),
         (["chat", "nowhere", "--beam", "2", "--n-best", "3"], "2 beams cannot find 3 answers: take more beams"),
         (["average", "nowhere", "--best", "2"], "nowhere: there is no such run folder"),
         (["average", "nowhere"], "one of the arguments --last --best is required"),
-        (["chat", "folder"], "config.json: missing; this is no run folder"),
+        (["chat", "folder"], "config.json: missing; this is not a run folder"),
         (["sing"], "invalid choice: 'sing'"),
         ([], "the following arguments are required: COMMAND"),
     ],

@@ -145,7 +145,7 @@ def test_nothing_is_here_after_a_download_that_failed(server, made_up_corpus, mo
     corpus = made_up_corpus(SMALL_TALK, server.url)
     with pytest.raises(DownloadFailed) as caught:
         download_corpus(corpus.name)
-    assert f"put it at {corpus.downloads / 'a.csv'}" in caught.value.strerror
+    assert f"in another way to {corpus.downloads / 'a.csv'}" in caught.value.strerror
     assert not corpus.is_here
 
 
@@ -161,7 +161,7 @@ def test_files_that_are_not_the_corpus(small_talk, tmp_path):
 
 def test_reading_what_is_not_here(small_talk):
     corpus, _ = small_talk
-    message = f"{corpus.name}: not downloaded yet: keras-transformer data download {corpus.name}"
+    message = f"{corpus.name}: not downloaded yet: run keras-transformer data download {corpus.name}"
     with pytest.raises(InputError, match=message):
         load_corpus(corpus.name)
     with pytest.raises(InputError, match=message):
@@ -171,7 +171,7 @@ def test_reading_what_is_not_here(small_talk):
 def test_unknown_parts(small_talk):
     corpus, path = small_talk
     download_corpus(corpus.name, [path])
-    with pytest.raises(InputError, match="no part is named 'valid'; there are train, validation, test"):
+    with pytest.raises(InputError, match="no split is named 'valid'; there are train, validation, test"):
         next(corpus_pairs(corpus.name, "valid"))
 
 

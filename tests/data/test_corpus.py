@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from keras_transformer.data import corpus as module
-from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint, part_of
+from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint, split_of
 from keras_transformer.data.loading import CorpusWarning, load_pairs
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
@@ -106,7 +106,7 @@ def test_files_are_the_parts_that_their_names_say(tmp_path):
     ],
 )
 def test_words_in_a_name_say_the_part(tmp_path, name, part):
-    assert part_of(tmp_path / name) == part
+    assert split_of(tmp_path / name) == part
 
 
 def test_without_a_file_of_validation_some_training_pairs_are_taken(tmp_path):
@@ -144,10 +144,10 @@ def test_rows_left_out_are_told_once(tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "a folder without a corpus file"),
-        ({"train.csv": 200, "more.csv": 9}, r"more\.csv: its name says no part"),
-        ({"test.csv": 200}, "gives none to train"),
-        ({"a.csv": 3}, "too small: of its 3 pairs the split gives none to validation; .*; --no-hold-out trains on all"),
+        ({}, "no corpus file in this folder"),
+        ({"train.csv": 200, "more.csv": 9}, r"more\.csv: its name contains no split"),
+        ({"test.csv": 200}, "leaves none for train"),
+        ({"a.csv": 3}, "too small: the split of its 3 pairs leaves none for validation; .* with --no-hold-out"),
     ],
 )
 def test_a_folder_that_cannot_be_trained_on_is_refused(tmp_path, files, message):

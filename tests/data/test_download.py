@@ -40,7 +40,7 @@ def failure(file, path, tries=1):
         get(file, path, tries)
     text = caught.value.strerror
     assert text.startswith(f"{file.url}: ")
-    advice = f"try again later, or get it by other means and put it at {path}, or name it with --from FILE"
+    advice = f"try again later, or download it in another way to {path}, or name a copy with --from FILE"
     assert text.endswith(f"; {advice}")
     assert "\n" not in text
     assert not path.exists()
@@ -82,13 +82,13 @@ def test_the_part_stays_for_the_next_call(server, file, path, capsys):
     server.plan = ["cut"]
     assert failure(file, path) == "the connection ended after 5,120 of 10,240 bytes"
     server.plan = [503]
-    assert failure(file, path) == "the server says 503 Service Unavailable"
+    assert failure(file, path) == "the server returned 503 Service Unavailable"
     assert part_of(path).read_bytes() == server.content[:HALF]
     capsys.readouterr()
     get(file, path)
     assert server.ranges == [None, f"bytes={HALF}-", f"bytes={HALF}-"]
     assert path.read_bytes() == server.content
-    line = f"말뭉치.bin: 10,240 bytes from {file.url}, 5,120 of them here already …\n"
+    line = f"말뭉치.bin: 10,240 bytes from {file.url}, 5,120 already downloaded …\n"
     assert capsys.readouterr().err == line
 
 
@@ -118,7 +118,7 @@ def test_a_whole_part_needs_no_server(server, file, path):
 def test_a_part_of_another_file_is_given_up(server, file, path):
     path.parent.mkdir()
     part_of(path).write_bytes(b"x" * HALF)
-    assert failure(file, path).startswith("what came is not the file that was expected")
+    assert failure(file, path).startswith("the downloaded file is not the expected one")
     assert not part_of(path).exists()
     get(file, path)
     assert path.read_bytes() == server.content
@@ -127,13 +127,13 @@ def test_a_part_of_another_file_is_given_up(server, file, path):
 @pytest.mark.parametrize("content", [b"<html>Log in, please</html>" * 400, b"\0" * 10_240])
 def test_other_content_is_refused(server, file, path, content):
     server.content = content
-    assert failure(file, path).startswith("what came is not the file that was expected (its size or SHA-256 differs)")
+    assert failure(file, path).startswith("the downloaded file is not the expected one (its size or SHA-256 differs)")
     assert os.listdir(path.parent) == []
 
 
 def test_content_without_end_is_not_read_to_the_end(server, file, path):
     server.plan = ["without_end"]
-    assert failure(file, path).startswith("what came is not the file that was expected")
+    assert failure(file, path).startswith("the downloaded file is not the expected one")
 
 
 def test_content_that_is_too_short_is_asked_for_once_more_and_refused(server, file, path):
@@ -144,7 +144,7 @@ def test_content_that_is_too_short_is_asked_for_once_more_and_refused(server, fi
 
 def test_a_missing_page_is_asked_for_once(server, file, path):
     server.plan = [404, 404]
-    assert failure(file, path, tries=2) == "the server says 404 Not Found"
+    assert failure(file, path, tries=2) == "the server returned 404 Not Found"
     assert len(server.ranges) == 1
 
 
@@ -152,7 +152,7 @@ def test_a_busy_server_is_asked_again(server, file, path, capsys):
     server.plan = [503, 503]
     get(file, path, tries=3)
     assert path.read_bytes() == server.content
-    assert capsys.readouterr().err.count("the server says 503 Service Unavailable; trying again") == 2
+    assert capsys.readouterr().err.count("the server returned 503 Service Unavailable; trying again") == 2
 
 
 def test_nobody_there(path):

@@ -167,9 +167,9 @@ def test_other_encodings(tmp_path, encoding):
          "line 3 is not UTF-8; the file reads as CP949: add --encoding cp949"),
         ("Q,A\n안녕?,네\n".encode("utf-16"), "utf-8",
          "line 1 is not UTF-8; the file starts like UTF-16: add --encoding utf-16"),
-        (b"Q,A\rhi,\xff\xff\r", "utf-8", "line 2 is not UTF-8: say its encoding with --encoding"),
-        (b"\xef\xbb\xbfQ,A\nhi,\xff\xff\n", "utf-8", "line 2 is not UTF-8: say its encoding with --encoding"),
-        ("Q,A\nhi,안\n".encode(), "ascii", "line 2 is not ascii: say the file's encoding with --encoding"),
+        (b"Q,A\rhi,\xff\xff\r", "utf-8", "line 2 is not UTF-8: give its encoding with --encoding"),
+        (b"\xef\xbb\xbfQ,A\nhi,\xff\xff\n", "utf-8", "line 2 is not UTF-8: give its encoding with --encoding"),
+        ("Q,A\nhi,안\n".encode(), "ascii", "line 2 is not ascii: give the file's encoding with --encoding"),
     ],
     ids=["cp949", "utf-16", "unknown", "marked", "given"],
 )  # fmt: skip
@@ -261,7 +261,7 @@ def test_bad_json_lines(tmp_path):
     assert faults(path)[1] == (
         "10 of 11 rows left out: row 1: not JSON; row 3: not a JSON object; row 4: answer is not a string; "
         "row 5: question is not a string; row 6: no answer; row 7: no question; row 8: no answer; "
-        "row 9: question holds half a character; row 10: NUL character; row 11: not JSON"
+        "row 9: question contains half a character; row 10: NUL character; row 11: not JSON"
     )
 
 
@@ -286,21 +286,21 @@ def test_warning_points_to_the_caller(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "id,text,label\n1,안녕?,0\n", "no column known as question or answer among id, text, label; name the "
+        ("a.csv", "id,text,label\n1,안녕?,0\n", "no known question or answer column among id, text, label; name the "
          "columns with --question and --answer"),
-        ("a.csv", "안녕?;네\n", "no column known as question or answer among 안녕?;네; name"),
-        ("a.csv", "질문,text\n안녕?,네\n", "no column known as answer among 질문, text; name"),
-        ("a.csv", "text,답변\n안녕?,네\n", "no column known as question among text, 답변; name"),
+        ("a.csv", "안녕?;네\n", "no known question or answer column among 안녕?;네; name"),
+        ("a.csv", "질문,text\n안녕?,네\n", "no known answer column among 질문, text; name"),
+        ("a.csv", "text,답변\n안녕?,네\n", "no known question column among text, 답변; name"),
         ("a.csv", ",".join("bcdefghijklmn"), "among b, c, d, e, f, g, h, i, j, k, … and 3 more; name"),
         ("a.csv", "x" * 100 + ",y,z", "among " + "x" * 59 + "…, y, z; name"),
-        ("a.jsonl", '{"ask": "안녕?", "tell": "네"}', "no column known as question or answer among ask, tell; name"),
-        ("a.csv", '"Q,A\n안녕?,네\n', "row 1: broken quotes, and the first row must tell the columns"),
+        ("a.jsonl", '{"ask": "안녕?", "tell": "네"}', "no known question or answer column among ask, tell; name"),
+        ("a.csv", '"Q,A\n안녕?,네\n', "row 1: broken quotes, but the first row must name the columns"),
         ("a.csv", "", "no question-answer pair in it"),
         ("a.csv", "Q,A\n\n", "no question-answer pair in it"),
         ("a.csv", "Q,A\n안녕?,\n,네\n", "no question-answer pair in it (row 2: no answer)"),
         ("a.jsonl", "안녕?\n", "no question-answer pair in it (row 1: not JSON)"),
-        ("a.xlsx", "", "should end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
-        ("a", "", "should end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
+        ("a.xlsx", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
+        ("a", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
     ],
 )  # fmt: skip
 def test_refuses(tmp_path, name, text, message):
@@ -332,7 +332,7 @@ def test_parallel_files_of_different_length(tmp_path):
 
 def test_columns_of_parallel_files(tmp_path):
     paths = [write(tmp_path, "q.txt", "안녕?"), write(tmp_path, "a.txt", "네")]
-    assert "two parallel text files have none" in refusal(paths, question="q", answer="a")
+    assert "two parallel text files have no columns" in refusal(paths, question="q", answer="a")
 
 
 @pytest.mark.parametrize("count", [0, 3])
@@ -360,7 +360,7 @@ def test_published_corpus():
 def test_two_files_that_hold_pairs_are_not_taken_for_parallel_text(tmp_path):
     for name in ("train.csv", "valid.csv"):
         (tmp_path / name).write_text("question,answer\nhi,hello\n")
-    with pytest.raises(InputError, match=r"train\.csv: holds pairs by itself.*give it alone"):
+    with pytest.raises(InputError, match=r"train\.csv: contains pairs.*give this file alone"):
         load_pairs([tmp_path / "train.csv", tmp_path / "valid.csv"])
 
 
@@ -384,8 +384,8 @@ def test_each_turn_of_a_conversation_answers_those_before_it(tmp_path):
 @pytest.mark.parametrize(
     ("turns", "problem"),
     [
-        ('["a"]', "no two turns"),
-        ("[]", "no two turns"),
+        ('["a"]', "fewer than two turns"),
+        ("[]", "fewer than two turns"),
         ('["a", 5]', "turn 2 is not a string"),
         ('["a", {"x": 1}]', "no turn 2"),
         ('["a", " ", "b"]', "no turn 2"),

@@ -41,7 +41,7 @@ def test_where_nothing_can_be_locked_training_goes_on_with_a_warning(tmp_path, m
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(lock, "lock_to_the_end", unsupported)
-    message = r"cannot be locked \(Function not implemented\): start no other training"
+    message = r"cannot be locked \(Function not implemented\): do not start another training"
     with pytest.warns(UserWarning, match=message), lock.locked(tmp_path):
         pass
 

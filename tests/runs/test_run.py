@@ -56,10 +56,10 @@ def edit_config(path, **changes):
     ("damage", "message"),
     [
         (lambda path: shutil.rmtree(path), "there is no such run folder"),
-        (lambda path: (path / "config.json").unlink(), r"config\.json: missing; this is no run folder"),
+        (lambda path: (path / "config.json").unlink(), r"config\.json: missing; this is not a run folder"),
         (lambda path: (path / "config.json").write_text("{"), r"config\.json: damaged"),
         (lambda path: (path / "config.json").write_text("[]"), r"config\.json: damaged"),
-        (lambda path: edit_config(path, config=5), r"config\.json: damaged: its parts are no objects"),
+        (lambda path: edit_config(path, config=5), r"config\.json: damaged: config and corpus must be objects"),
         (lambda path: edit_config(path, format=99), r"config\.json: a run of format 99; this version reads format 2"),
         (lambda path: edit_config(path, config={"d_modle": 8}), r"config\.json: unknown setting d_modle"),
         (lambda path: edit_config(path, config={"d_model": 16}), r"weights\.safetensors: no weights of shape"),
@@ -89,7 +89,7 @@ def test_what_is_missing_damaged_or_foreign_is_named(path, damage, message):
 
 def test_a_taken_place_is_refused(path, tmp_path):
     run = Run(path)
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already contains a run"):
         Run.create(path, CONFIG, run.tokenizer, {})
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):

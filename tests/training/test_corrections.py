@@ -76,5 +76,5 @@ def test_the_next_run_is_trained_on_them_and_notes_them(small_run, small_pairs, 
     assert (summary["epochs"], again["epochs"]) == (1, 2)
     assert Run(tmp_path / "next").corpus["corrections"] == noted
     assert not any(one.question == "good night" and one.answer == "Bye!" for one in exchanges)
-    with pytest.raises(InputError, match="was corrected just now"):
+    with pytest.raises(InputError, match="the corrections of its parent run have just changed"):
         check_corrections(run, noted[:1])

@@ -9,7 +9,7 @@ import pytest
 
 from keras_transformer import Config, CustomSchedule, Run, TrainingDiverged, train
 from keras_transformer.runs.tensor_file import load_tensors
-from keras_transformer.training import callbacks as around
+from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.divergence import DivergenceCheck, divergence_of, learning_rate_factor
 
@@ -33,7 +33,7 @@ def row(epoch, loss, val_loss, **others):
 
 def spoil(monkeypatch, steps, value):
     """Makes the output's bias uneven by some value after these steps, and its average, as far too large updates do."""
-    original = around.RunCheckpoint.on_train_batch_end
+    original = training_callbacks.RunCheckpoint.on_train_batch_end
 
     def spoiling(self, batch, logs=None):
         original(self, batch, logs)
@@ -42,7 +42,7 @@ def spoil(monkeypatch, steps, value):
             for variable in (bias, self.average.averages()[bias.path]):
                 variable.assign(np.linspace(-value, value, bias.shape[0]))
 
-    monkeypatch.setattr(around.RunCheckpoint, "on_train_batch_end", spoiling)
+    monkeypatch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", spoiling)
 
 
 def watch(monkeypatch):
@@ -52,7 +52,9 @@ def watch(monkeypatch):
     def look(self, epoch, logs=None):
         weights = [keras.ops.convert_to_numpy(weight).copy() for weight in self.model.trainable_variables]
         moments = [v for v in self.model.optimizer.variables if "momentum" in v.path or "velocity" in v.path]
-        averages = [keras.ops.convert_to_numpy(average).copy() for average in self.keeper.average.averages().values()]
+        averages = [
+            keras.ops.convert_to_numpy(average).copy() for average in self.run_checkpoint.average.averages().values()
+        ]
         seen.append((weights, [keras.ops.convert_to_numpy(moment).copy() for moment in moments], averages))
 
     monkeypatch.setattr(DivergenceCheck, "on_epoch_begin", look)
@@ -135,7 +137,7 @@ def test_without_a_best_epoch_it_goes_back_to_the_initial_weights(pairs, tmp_pat
 
 def test_a_validation_that_is_not_finite_keeps_nothing(pairs, tmp_path, monkeypatch):
     """The last update of an epoch spoils the weights: only the validation can tell."""
-    original = around.RunCheckpoint.on_train_batch_end
+    original = training_callbacks.RunCheckpoint.on_train_batch_end
 
     def spoiling(self, batch, logs=None):
         original(self, batch, logs)
@@ -143,7 +145,7 @@ def test_a_validation_that_is_not_finite_keeps_nothing(pairs, tmp_path, monkeypa
             bias = self.model.get_layer("outputs").bias
             self.average.averages()[bias.path].assign(np.full(bias.shape, np.nan))
 
-    monkeypatch.setattr(around.RunCheckpoint, "on_train_batch_end", spoiling)
+    monkeypatch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", spoiling)
     train(pairs, tmp_path / "run", TINY.replace(epochs=2, keep_epochs=2))
     assert load_tensors(tmp_path / "run/weights.safetensors", Run(tmp_path / "run").id)[1]["epoch"] == 2
     assert list(Run(tmp_path / "run").kept_epochs()) == [2]
@@ -162,19 +164,19 @@ def test_interrupted_equals_uninterrupted_before_and_after_a_divergence(pairs, t
     with monkeypatch.context() as patch:
         spoil(patch, [STEPS + 2], value)
         train(pairs, tmp_path / "whole", config)
-    spoiled = around.RunCheckpoint.on_train_batch_end
+    spoiled = training_callbacks.RunCheckpoint.on_train_batch_end
     with monkeypatch.context() as patch:
         spoil(patch, [STEPS + 2], value)
-        spoiled = around.RunCheckpoint.on_train_batch_end
+        spoiled = training_callbacks.RunCheckpoint.on_train_batch_end
 
         def interrupting(self, batch, logs=None):
             spoiled(self, batch, logs)
             if self.step == at:
                 os.kill(os.getpid(), signal.SIGINT)
 
-        patch.setattr(around.RunCheckpoint, "on_train_batch_end", interrupting)
+        patch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", interrupting)
         assert not train(pairs, tmp_path / "parts", config)["finished"]
-        patch.setattr(around.RunCheckpoint, "on_train_batch_end", spoiled)
+        patch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", spoiled)
         assert train(pairs, tmp_path / "parts", config)["finished"]
     (ours, *facts), (theirs, *expected) = contents(tmp_path / "parts"), contents(tmp_path / "whole")
     np.testing.assert_equal(facts, expected)

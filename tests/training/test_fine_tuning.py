@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from keras_transformer import Config, InputError, Run, train
-from keras_transformer.training import callbacks as around
+from keras_transformer.training import callbacks as training_callbacks
 
 TINY = Config(
     vocab_size=400, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=1, patience=0,
@@ -36,7 +36,7 @@ def first_weights(monkeypatch):
     def look(self, logs=None):
         seen.append([keras.ops.convert_to_numpy(weight).copy() for weight in self.model.weights])
 
-    monkeypatch.setattr(around.PairsPerSecond, "on_train_begin", look)
+    monkeypatch.setattr(training_callbacks.PairsPerSecond, "on_train_begin", look)
     return seen
 
 
@@ -52,13 +52,13 @@ def test_it_starts_from_the_best_weights_with_the_tokenizer_and_notes_its_origin
 
 
 def test_the_same_call_goes_on_with_or_without_an_epoch_done(parent, tmp_path, first_weights, monkeypatch):
-    begin = around.RunCheckpoint.on_epoch_begin
+    begin = training_callbacks.RunCheckpoint.on_epoch_begin
     monkeypatch.setattr(
-        around.RunCheckpoint, "on_epoch_begin", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+        training_callbacks.RunCheckpoint, "on_epoch_begin", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
     )
     with pytest.raises(KeyboardInterrupt):  # As if killed before anything was saved.
         train(corpus("ask"), tmp_path / "run", from_run=parent)
-    monkeypatch.setattr(around.RunCheckpoint, "on_epoch_begin", begin)
+    monkeypatch.setattr(training_callbacks.RunCheckpoint, "on_epoch_begin", begin)
     train(corpus("ask"), tmp_path / "run", from_run=parent)
     for ours, theirs in zip(*first_weights):
         np.testing.assert_array_equal(ours, theirs)
@@ -68,7 +68,7 @@ def test_the_same_call_goes_on_with_or_without_an_epoch_done(parent, tmp_path, f
 
 @pytest.mark.parametrize(("name", "theirs", "ours"), [("d_model", 16, 32), ("norm_first", False, True)])
 def test_another_model_is_refused_before_anything_is_made(parent, tmp_path, name, theirs, ours):
-    with pytest.raises(InputError, match=f"부모: has {name} {theirs}, not {ours}; a run from it keeps that"):
+    with pytest.raises(InputError, match=f"부모: has {name} {theirs}, not {ours}; fine-tuning cannot change {name}"):
         train(corpus("ask"), tmp_path / "run", TINY.replace(**{name: ours}), from_run=parent)
     assert not (tmp_path / "run").exists()
 
@@ -82,10 +82,10 @@ def test_a_parent_without_weights_is_refused_before_anything_is_made(parent, tmp
 
 
 def test_a_run_that_was_begun_otherwise_is_refused(parent, tmp_path):
-    with pytest.raises(InputError, match="부모: was not begun from another run"):
+    with pytest.raises(InputError, match="부모: was not started from another run"):
         train(corpus("질문"), parent, from_run=parent)
     child = shutil.copytree(parent, tmp_path / "child")
     about = json.loads((child / "config.json").read_text("utf-8"))
     (child / "config.json").write_text(json.dumps({**about, "from": {"id": "other", "path": "/other"}}))
-    with pytest.raises(InputError, match=r"child: was begun from /other, not .*부모"):
+    with pytest.raises(InputError, match=r"child: was started from /other, not .*부모"):
         train(corpus("질문"), child, from_run=parent)

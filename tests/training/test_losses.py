@@ -54,5 +54,5 @@ def test_half_precision_logits_are_summed_in_float32(dtype):
 
 
 def test_sample_weights_are_refused_instead_of_being_ignored():
-    with pytest.raises(ValueError, match="takes no sample weights"):
+    with pytest.raises(ValueError, match="does not support sample weights"):
         TokenLoss(1)(np.array([[1]]), LOGITS[None, None], sample_weight=np.ones(1))

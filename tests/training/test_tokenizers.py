@@ -31,7 +31,7 @@ def test_tokenizers_come_from_files(tmp_path):
 def test_turns_need_a_separator(tmp_path):
     file = tmp_path / "own.model"
     Tokenizer.train(["가나다"], kind="character").save(file)
-    with pytest.raises(InputError, match=r"own\.model: has no separator, so that turns must be 1, not 3"):
+    with pytest.raises(InputError, match=r"own\.model: has no separator token, so turns must be 1, not 3"):
         make_tokenizers(PAIRS, Config(turns=3), tokenizer_file=file)
     source, _ = make_tokenizers(PAIRS, Config(tokenizer="character", turns=3))
     assert source.separator_id == 4

@@ -25,7 +25,7 @@ from keras_transformer.backend.devices import Devices
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.runs.run import load_tensors
-from keras_transformer.training import callbacks as around
+from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training import trainer
 from keras_transformer.training.trainer import about_corpus, augmented, fitting_warm_up
 
@@ -140,14 +140,14 @@ def test_equal_seeds_give_equal_weights(trained, pairs, tmp_path):
 def interrupt(monkeypatch, at):
     """Presses Ctrl-C at a step."""
     steps = iter(range(1, 100))
-    original = around.RunCheckpoint.on_train_batch_end
+    original = training_callbacks.RunCheckpoint.on_train_batch_end
 
     def press(self, batch, logs=None):
         original(self, batch, logs)
         if next(steps) == at:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(around.RunCheckpoint, "on_train_batch_end", press)
+    monkeypatch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", press)
 
 
 @pytest.mark.parametrize("at", [2, 5, 9])
@@ -193,8 +193,10 @@ def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
 
 def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeypatch):
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
-    monkeypatch.setattr(around.PairsPerSecond, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
-    monkeypatch.setattr(around.PairsPerSecond, "on_train_batch_end", lambda *_, **__: None)
+    monkeypatch.setattr(
+        training_callbacks.PairsPerSecond, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+    )
+    monkeypatch.setattr(training_callbacks.PairsPerSecond, "on_train_batch_end", lambda *_, **__: None)
     assert not train(pairs, tmp_path / "run", TINY)["finished"]
     assert not (tmp_path / "run/summary.json").exists()
 
@@ -208,13 +210,15 @@ def test_nothing_is_made_of_a_corpus_that_is_too_long(pairs, tmp_path):
 def test_pairs_of_other_columns_or_without_text_are_refused(pairs, tmp_path):
     with pytest.raises(InputError, match="no column 'question'; they have 'Q', 'answer'"):
         train(pairs.rename(columns={"question": "Q"}), tmp_path / "run", TINY)
-    with pytest.raises(InputError, match="row 1 of the pairs has no answer, but nan"):
+    with pytest.raises(InputError, match="row 1 of the pairs: answer must be non-empty text, not nan"):
         train(pd.DataFrame({"question": ["a", "b"], "answer": ["a", None]}), tmp_path / "run", TINY)
 
 
 def test_patience_ends_training(pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        around.BitsPerCharacter, "on_epoch_end", lambda self, epoch, logs: logs.update({around.SCORE: epoch})
+        training_callbacks.BitsPerCharacter,
+        "on_epoch_end",
+        lambda self, epoch, logs: logs.update({training_callbacks.SCORE: epoch}),
     )
     summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
     assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
@@ -224,9 +228,9 @@ def scores(monkeypatch, **columns):
     """Lets the epochs have these scores, one after the other."""
 
     def measure(self, epoch, logs):
-        logs.update({around.SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
+        logs.update({training_callbacks.SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
 
-    monkeypatch.setattr(around.BitsPerCharacter, "on_epoch_end", measure)
+    monkeypatch.setattr(training_callbacks.BitsPerCharacter, "on_epoch_end", measure)
 
 
 def test_the_monitor_decides_on_patience_and_weights(pairs, tmp_path, monkeypatch):
@@ -249,7 +253,7 @@ def test_another_corpus_or_setting_is_refused(trained, pairs):
     run_dir, _ = trained
     with pytest.raises(InputError, match=r"was trained on another corpus \(160 pairs, these are 150\)"):
         train(pairs[:150], run_dir, TINY)
-    with pytest.raises(InputError, match="was begun with d_model 16, not 32"):
+    with pytest.raises(InputError, match="was started with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))
 
 
@@ -268,7 +272,7 @@ def test_a_process_that_does_not_write_has_the_corpus_of_the_one_that_does(train
 
 def test_a_corpus_without_validation_questions_is_refused(tmp_path):
     pairs = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
-    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+    with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         train(pairs, tmp_path / "run", TINY)
     assert not (tmp_path / "run").exists()
 
@@ -284,7 +288,7 @@ def test_where_the_corpus_is_can_always_be_written_down(pairs):
 
 def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other files"):
+    with pytest.raises(InputError, match="contains other files"):
         train(pairs, tmp_path, TINY)
     assert [path.name for path in pathlib.Path(tmp_path).iterdir()] == ["notes.txt"]
 
@@ -353,7 +357,7 @@ def test_all_settings_leave_nothing_to_choose(pairs, tmp_path, capsys):
 
 def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
     few = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
-    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+    with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         train(few, tmp_path / "run", settings={"hold_out": True})
 
 

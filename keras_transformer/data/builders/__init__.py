@@ -1,1 +1,1 @@
-"""Corpora as tensorflow-datasets builders, one folder for each, as `tfds build` wants them."""
+"""tensorflow-datasets builders of the corpora, each in its own folder, as required by `tfds build`."""

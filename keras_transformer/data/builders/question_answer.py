@@ -1,4 +1,4 @@
-"""What the builders of all corpora share: the two texts of an example, and their order."""
+"""Base class of the builders: features and order of the examples."""
 
 import tensorflow_datasets as tfds
 
@@ -9,7 +9,7 @@ class QuestionAnswerBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=T
     """A tensorflow-datasets builder whose examples are {"question": text, "answer": text}, in the corpus's order.
 
     Attributes:
-        CORPUS: What the catalog says of the corpus; None for one that is not in it.
+        CORPUS: The `NamedCorpus` of the catalog; None if there is none.
     """
 
     CORPUS = None
@@ -28,9 +28,9 @@ class QuestionAnswerBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=T
             yield row, {"question": question, "answer": answer}
 
     def _frozen_split(self, frame):
-        """The generators of a corpus that has no parts of its own; tensorflow-datasets refuses empty ones."""
+        """Returns the generators of a corpus without splits of its own; empty splits are invalid and left out."""
         return {
-            name: self._generate_examples(zip(part["question"], part["answer"]))
-            for name, part in split_pairs(frame).items()
-            if len(part)
+            name: self._generate_examples(zip(split["question"], split["answer"]))
+            for name, split in split_pairs(frame).items()
+            if len(split)
         }

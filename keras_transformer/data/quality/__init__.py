@@ -1,1 +1,1 @@
-"""Whether a corpus is fit for training: what is in it, what is wrong with it, and how to train on it."""
+"""Quality check of a corpus: statistics, problems, and recommended settings for training."""

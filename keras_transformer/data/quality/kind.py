@@ -1,4 +1,4 @@
-"""The kind of a corpus: pairs to know by heart, answers made from questions by a rule, or single words."""
+"""Detects the kind of a corpus: pairs to memorize, answers derived from questions by a rule, or single words."""
 
 import collections
 import dataclasses
@@ -12,31 +12,31 @@ from keras_transformer.data.quality.text_issues import script
 
 CHAT, TRANSLATION, WORDS = "chat", "translation", "words"
 
-LEAST_WORDS = 100  # Different pairs of single words from which on some can be held out.
-MOSTLY = 0.95  # Share of the questions that must be single words.
-LEAST_PAIRS = 1000  # Different pairs from which on a rule can be found.
-CORRELATION = 0.6  # Of the log lengths of questions and answers.
-DIFFERENT_ANSWERS = 0.5  # Share of the pairs: a rule makes many different answers, a chat repeats its own.
-CLOSED = 0.995  # Share of the words of a held-out tenth that the rest must have.
-CLOSED_WORDS = 2000  # Different words of a closed vocabulary, at most.
-PAIRS_PER_WORD = 5  # Different pairs for each of them, at least.
-WORDS_PER_QUESTION = 2  # Of a closed vocabulary, on average, at least.
-CLOSED_ANSWERS = 0.1  # As `DIFFERENT_ANSWERS`, where the vocabulary is closed.
-NUMBERS = 0.9  # Share of the different words that must be numbers, if the vocabulary is not closed.
+LEAST_WORDS = 100  # Minimum number of distinct pairs of single words, so that some can be held out.
+MOSTLY = 0.95  # Minimum share of questions that are single words.
+LEAST_PAIRS = 1000  # Minimum number of distinct pairs for a rule.
+CORRELATION = 0.6  # Minimum correlation of the log lengths of questions and answers for a rule.
+DIFFERENT_ANSWERS = 0.5  # Minimum share of distinct answers for a rule; a chat repeats its answers.
+CLOSED = 0.995  # Closed vocabulary: minimum share of the words of a held-out tenth that occur in the rest.
+CLOSED_WORDS = 2000  # Closed vocabulary: maximum number of distinct words.
+PAIRS_PER_WORD = 5  # Closed vocabulary: minimum number of distinct pairs per distinct word.
+WORDS_PER_QUESTION = 2  # Closed vocabulary: minimum average number of words per question.
+CLOSED_ANSWERS = 0.1  # Like `DIFFERENT_ANSWERS`, for a closed vocabulary.
+NUMBERS = 0.9  # Minimum share of numbers among the distinct words, if the vocabulary is not closed.
 
 NUMBER = re.compile(r"\W*\d[\d\W]*")
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """The kind of a corpus, and what its texts are cut into.
+    """The kind of a corpus and its tokenization.
 
     Attributes:
         name: `CHAT`, `TRANSLATION` or `WORDS`.
-        reason: Why, a short clause.
-        tokenizer: Kind of the tokenizer, as in `Config`.
-        target_tokenizer: Kind of that of the answers.
-        closed: Whether new questions have no new words.
+        reason: The reason, a short clause.
+        tokenizer: Tokenization of the questions, as in `Config`.
+        target_tokenizer: Tokenization of the answers, as in `Config`.
+        closed: Whether the vocabulary is closed: new questions contain no new words.
     """
 
     name: str
@@ -47,11 +47,11 @@ class Kind:
 
 
 def find_kind(sample, pairs):
-    """The `Kind` of a corpus.
+    """Returns the `Kind` of a corpus.
 
     Args:
-        sample: DataFrame of training pairs, some.
-        pairs: How many training pairs there are.
+        sample: DataFrame of a sample of training pairs.
+        pairs: Number of all training pairs.
     """
     counted = f"{pairs:,} pair{'s' * (pairs != 1)}"
     sample = sample.drop_duplicates(["question", "answer"])
@@ -71,7 +71,7 @@ def find_kind(sample, pairs):
 
 
 def closed_kind(questions, answers, counted):
-    """The `Kind` of texts in few different words, separated by spaces; None of others."""
+    """Returns the `Kind` of a corpus with a closed vocabulary of words separated by spaces; else None."""
     words = count_words([*questions, *answers])
     if len(words) > CLOSED_WORDS or len(words) * PAIRS_PER_WORD > len(questions):
         return None
@@ -86,14 +86,14 @@ def closed_kind(questions, answers, counted):
 
 
 def numbers_kind(questions, answers, counted):
-    """The `Kind` of texts that are mostly numbers, such as sums of large ones; None of others."""
+    """Returns the `Kind` of a corpus that consists mostly of numbers, such as sums of large numbers; else None."""
     if min(share_of_numbers(count_words(texts)) for texts in (questions, answers)) < NUMBERS:
         return None
     return Kind(TRANSLATION, f"answers made by a rule ({counted}, mostly numbers)", "character", closed=True)
 
 
 def kind_by_lengths(sample, counted):
-    """`TRANSLATION` where longer questions have longer answers, else `CHAT`."""
+    """Returns the kind `TRANSLATION` if longer questions have longer answers, else `CHAT`."""
     if correlation_of_lengths(sample) < CORRELATION:
         return Kind(CHAT, f"pairs to be known by heart ({counted}, lengths of questions and answers unrelated)")
     if sample["answer"].nunique() < DIFFERENT_ANSWERS * len(sample):
@@ -102,9 +102,9 @@ def kind_by_lengths(sample, counted):
 
 
 def correlation_of_lengths(sample):
-    """Pearson's correlation of the log lengths of questions and answers in characters.
+    """Returns Pearson's correlation of the log lengths of questions and answers in characters.
 
-    It is that within each script, for a corpus of English and Korean has short and long texts by its languages alone.
+    It is computed within each script, because in a corpus of English and Korean the language alone affects lengths.
     """
     lengths = sample[["question", "answer"]].apply(lambda texts: np.log(texts.str.len()))
     scripts = sample["question"].map(first_script).fillna("")
@@ -114,7 +114,7 @@ def correlation_of_lengths(sample):
 
 
 def first_script(text):
-    """The script of the first letter of a text; None if it has none."""
+    """Returns the script of the first letter in a text, or None."""
     return next(filter(None, map(_script, text)), None)
 
 
@@ -122,12 +122,12 @@ _script = functools.lru_cache(maxsize=100_000)(script)
 
 
 def are_words(texts):
-    """Whether texts are single words, but for a few."""
+    """Returns whether nearly all texts are single words."""
     return sum(len(text.split()) == 1 for text in texts) >= MOSTLY * len(texts)
 
 
 def is_closed(texts):
-    """Whether a tenth of the texts has nearly no word that the others lack."""
+    """Returns whether nearly all words in a tenth of the texts occur in the other texts."""
     order = np.random.default_rng(0).permutation(len(texts))
     held_out, rest = (count_words([texts[i] for i in part]) for part in np.split(order, [len(texts) // 10]))
     known = sum(count for word, count in held_out.items() if word in rest)
@@ -135,10 +135,10 @@ def is_closed(texts):
 
 
 def count_words(texts):
-    """How often each word is in texts, a `Counter`."""
+    """Returns a `Counter` of the words in texts."""
     return collections.Counter(word for text in texts for word in text.split())
 
 
 def share_of_numbers(words):
-    """Share of numbers among different words."""
+    """Returns the share of numbers among distinct words."""
     return sum(NUMBER.fullmatch(word) is not None for word in words) / max(1, len(words))

@@ -1,4 +1,4 @@
-"""What a corpus says more than once: pairs, questions with many answers, near-equal texts."""
+"""Duplicates in a corpus: repeated pairs, questions with several answers, and near-duplicate texts."""
 
 import dataclasses
 import unicodedata
@@ -9,7 +9,7 @@ from keras_transformer.data.quality.statistics import Counted, Rows
 
 
 class _Letters(dict):
-    """For `str.translate`: takes out punctuation, symbols, white space and controls."""
+    """Translation table for `str.translate` that removes punctuation, symbols, white space and control characters."""
 
     def __missing__(self, code):
         self[code] = None if unicodedata.category(chr(code))[0] in "CPSZ" else code
@@ -20,9 +20,9 @@ _LETTERS = _Letters()
 
 
 def likeness_key(text):
-    """A text in its compatibility form (NFKC), without case, punctuation, symbols and white space.
+    """Returns a text in NFKC, case-folded, without punctuation, symbols and white space.
 
-    "Hello!", "hello" and "ＨＥＬＬＯ ～" have the same key. Of a text without letters and digits nothing is left.
+    "Hello!", "hello" and "ＨＥＬＬＯ ～" have the same key. The key of a text without letters and digits is empty.
     """
     return unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
 
@@ -32,15 +32,15 @@ WORST_NAMED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Repeats:
-    """What is said more than once.
+    """Duplicates in a corpus.
 
     Attributes:
-        questions: How many different questions there are.
-        answers: How many different answers.
-        duplicates: The `Rows` whose pair stands in an earlier row too.
-        ambiguous: How many questions have more than one answer.
-        most_answered: Where the questions with most answers stand first, `Counted` by their different answers.
-        commonest: Where the answers that are given most often stand first, `Counted` by their rows.
+        questions: Number of distinct questions.
+        answers: Number of distinct answers.
+        duplicates: The `Rows` that repeat the pair of an earlier row.
+        ambiguous: Number of questions with more than one answer.
+        most_answered: First rows of the questions with the most answers, `Counted` by distinct answers.
+        commonest: First rows of the most frequent answers, `Counted` by rows.
     """
 
     questions: int
@@ -52,9 +52,9 @@ class Repeats:
 
 
 def find_repeats(pairs):
-    """The repeats among pairs, which are as in `Survey.pairs`."""
+    """Returns the `Repeats` of pairs in the form of `Survey.pairs`."""
     rows, questions, answers = pairs["row"], pairs["question"], pairs["answer"]
-    both = questions * 31 + answers  # Wraps around; hashes of hashes.
+    both = questions * 31 + answers  # Hash of both hashes; integer overflow is harmless.
     first = np.sort(np.unique(both, return_index=True)[1])
     again = np.ones(len(rows), bool)
     again[first] = False
@@ -71,6 +71,6 @@ def find_repeats(pairs):
 
 
 def _most(counts, rows):
-    """The largest counts above 1 with their rows; of equal ones, the earliest row comes first."""
+    """Returns the largest counts above 1 with their rows; ties are ordered by row."""
     order = np.lexsort((rows, -counts))[:WORST_NAMED]
     return tuple(Counted(int(rows[i]), int(counts[i])) for i in order if counts[i] > 1)

@@ -1,4 +1,4 @@
-"""How to train on a corpus: kind, vocabulary, sizes, lengths, epochs and recipe, each from what was measured."""
+"""Recommends settings for a corpus: vocabulary, model size, maximum length, epochs and training recipe."""
 
 import dataclasses
 import itertools
@@ -23,39 +23,39 @@ from keras_transformer.text.normalize import normalize
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.text.turns import turns_of
 
-MEASURED = 20_000  # Pairs that are measured, at most.
+MEASURED = 20_000  # Maximum number of pairs in the measured sample.
 
-# Every kind.
+# All kinds.
 LEAST_TOKENS = {"small": 0, "base": 10_000_000, "big": 200_000_000}
-"""Tokens to train on, questions and answers, from which on a model has the sizes of a preset. The paper trained `base`
+"""Minimum number of training tokens (questions and answers) for the model sizes of a preset. The paper trained `base`
 and `big` on 4.5 million pairs of about 25 + 25 tokens (section 5.1)."""
 SIZES = ("num_layers", "d_model", "num_heads", "dff", "max_length")
-FITTING = 0.995  # Share of the pairs that are to be within max_length.
-LONGEST = 512  # Attention takes time and memory with the square of the length.
+FITTING = 0.995  # Share of the pairs that should fit within max_length.
+LONGEST = 512  # Maximum of max_length, because attention needs quadratic time and memory.
 CLIP_NORM = 1.0
-SMALL_CORPUS, SMALL_BATCH, BATCH = 1500, 16, 64  # Below so many pairs a batch is small.
+SMALL_CORPUS, SMALL_BATCH, BATCH = 1500, 16, 64  # A corpus below `SMALL_CORPUS` pairs has the small batch size.
 MOST_WARM_UP = 4000
 
 # Chat.
-FEW_QUESTIONS = 500  # Different questions below which all of them are for training.
-COPIES = 1  # Noisy copies of each pair, where none are recombined.
-RECOMBINED, MOST_RECOMBINED = 2, 20_000  # New questions for each known one; of so many pairs at most.
-CHAT_PRESENTATIONS = 26  # Of each pair, of its copies and of the new questions, all epochs together.
-CHAT_DROPOUT = 0.0  # What is to be known by heart is learned in half the epochs; new questions are answered no worse.
-LEAST_STEPS, MOST_STEPS = 1000, 100_000  # Updates, which go before `CHAT_PRESENTATIONS`.
-CHAT_MOST_PASSES = 80  # Goes before `LEAST_STEPS`: 40 pairs are known by heart after 40.
-CHAT_LEAST_PASSES = 3  # Goes before `MOST_STEPS`.
+FEW_QUESTIONS = 500  # With fewer distinct questions, nothing is held out.
+COPIES = 1  # Noisy copies of each pair, if none are recombined.
+RECOMBINED, MOST_RECOMBINED = 2, 20_000  # New questions per question; maximum number of pairs for recombination.
+CHAT_PRESENTATIONS = 26  # Presentations of each pair, its copies and its new questions, in all epochs together.
+CHAT_DROPOUT = 0.0  # Without dropout, memorizing takes half the epochs, and new questions are answered equally well.
+LEAST_STEPS, MOST_STEPS = 1000, 100_000  # Limits of the updates; they override `CHAT_PRESENTATIONS`.
+CHAT_MOST_PASSES = 80  # Maximum epochs required by `LEAST_STEPS`: 40 pairs are memorized after 40 epochs.
+CHAT_LEAST_PASSES = 3  # Minimum epochs that `MOST_STEPS` must allow.
 CHAT_WARM_UP = 0.08  # Share of the updates.
 CHAT_LEARNING_RATE = 0.001
 
 # Translation.
-TRANSLATION_PRESENTATIONS = 450_000  # Pairs seen, all epochs together.
-TRANSLATION_EPOCHS = (10, 60)  # At least and at most.
-LARGE_CORPUS = 1_000_000  # Pairs from which on it is fewer epochs:
+TRANSLATION_PRESENTATIONS = 450_000  # Presentations of pairs in all epochs together.
+TRANSLATION_EPOCHS = (10, 60)  # Minimum and maximum.
+LARGE_CORPUS = 1_000_000  # Minimum number of pairs for these limits, with fewer epochs:
 LARGE_PRESENTATIONS, LARGE_EPOCHS = 10_000_000, (3, 10)
 TRANSLATION_WARM_UP, LEAST_WARM_UP = 0.1, 50
-LEARNING_RATE, WIDE, WIDE_LEARNING_RATE = 0.0007, 512, 0.0005  # The latter from a d_model of `WIDE` on.
-DROPOUT, NATURAL_DROPOUT, NATURAL_PAIRS = 0.1, 0.3, 50_000  # The second below so many pairs of natural language.
+LEARNING_RATE, WIDE, WIDE_LEARNING_RATE = 0.0007, 512, 0.0005  # The last one applies from d_model `WIDE` on.
+DROPOUT, NATURAL_DROPOUT, NATURAL_PAIRS = 0.1, 0.3, 50_000  # The second applies below so many natural pairs.
 LABEL_SMOOTHING = 0.1
 
 # Words.
@@ -65,12 +65,12 @@ WORD_WARM_UP = 0.1
 
 @dataclasses.dataclass(frozen=True)
 class Recommendation:
-    """How to train on a corpus.
+    """Recommended settings for a corpus.
 
     Attributes:
-        kind: "chat" (pairs to know by heart), "translation" (answers made from questions by a rule) or "words".
+        kind: "chat" (pairs to memorize), "translation" (answers derived from questions by a rule) or "words".
         config: The `Config`.
-        reasons: Why, a tuple of short clauses; the first is that of the kind.
+        reasons: Tuple of short clauses with the reasons; the first one is the reason for the kind.
     """
 
     kind: str
@@ -78,12 +78,12 @@ class Recommendation:
     reasons: tuple
 
     def replace(self, **changes):
-        """The same with other settings, which go before the recommended ones."""
+        """Returns a copy with some settings of its `config` changed."""
         return dataclasses.replace(self, config=self.config.replace(**changes))
 
     @property
     def line(self):
-        """What was chosen and why, in a line."""
+        """The recommendation and its reason, in one line."""
         config = self.config
         what = [tokens_in_words(config), layers_in_words(config), f"{config.epochs:,} epoch{'s' * (config.epochs > 1)}"]
         what += [] if config.hold_out else ["nothing held out"]
@@ -91,7 +91,7 @@ class Recommendation:
 
 
 def tokens_in_words(config):
-    """What texts are cut into."""
+    """Returns a description of the tokenization."""
     names = {"character": "characters", "word": "words"}
     pieces = f"{config.vocab_size:,} pieces"
     source, target = (names.get(kind, pieces) for kind in (config.tokenizer, config.target_tokenizer))
@@ -99,68 +99,67 @@ def tokens_in_words(config):
 
 
 def layers_in_words(config):
-    """The sizes of a model."""
+    """Returns a description of the model size."""
     return f"{config.num_layers} layer{'s' * (config.num_layers > 1)} of {config.d_model}"
 
 
 def recommend_for(corpus, turns=1, hold_out=None, tokenizer=None, target_tokenizer=None):
-    """How to train on a `Corpus`, which is read for it.
+    """Reads a `Corpus` and recommends settings for it.
 
     Args:
         corpus: The `Corpus`.
-        turns: Turns of a conversation that a question holds at most.
-        hold_out: Whether questions are held out for validation; None to decide it by their number.
-        tokenizer: File of a tokenizer to take; None to measure which vocabulary the corpus can feed.
-        target_tokenizer: File of the answers' own tokenizer, likewise.
+        turns: Maximum number of conversation turns in a question.
+        hold_out: Whether to hold out questions for validation; None to decide by their number.
+        tokenizer: File of a tokenizer to use; None to choose the vocabulary size.
+        target_tokenizer: File of a separate tokenizer for the answers; None to choose it.
 
     Returns:
-        The `Recommendation`, the corpus's `Survey` for it, and the `Tokenizer`s of questions and of answers that were
-        measured with.
+        The `Recommendation`, the `Survey` of the corpus, and the two `Tokenizer`s that measured questions and answers.
 
     Raises:
-        InputError: As `Corpus.survey`, though for want of questions only if `hold_out` is true.
+        InputError: As in `Corpus.survey`; `CorpusTooSmall` only if `hold_out` is true.
     """
     files = tuple(file and Tokenizer.load(file) for file in (tokenizer, target_tokenizer))
     options = {"turns": turns, "parts": corpus.has_validation, "files": files}
     if hold_out is not False:
         try:
             survey = corpus.survey(turns)
-            found, tokenizers = measure(survey.sample, survey.sizes["train"], hold_out=hold_out, **options)
-            if found.config.hold_out:
-                return found, survey, tokenizers
+            recommendation, tokenizers = measure(survey.sample, survey.sizes["train"], hold_out=hold_out, **options)
+            if recommendation.config.hold_out:
+                return recommendation, survey, tokenizers
         except CorpusTooSmall:
             if hold_out:
                 raise
     with warnings.catch_warnings():
         if hold_out is not False:
-            warnings.simplefilter("ignore", CorpusWarning)  # Which the first reading has said.
+            warnings.simplefilter("ignore", CorpusWarning)  # The first reading has issued it.
         survey = corpus.survey(turns, hold_out=False)
-    found, tokenizers = measure(survey.sample, survey.sizes["train"], hold_out=False, **options)
-    return found, survey, tokenizers
+    recommendation, tokenizers = measure(survey.sample, survey.sizes["train"], hold_out=False, **options)
+    return recommendation, survey, tokenizers
 
 
 def recommend(sample, pairs, turns=1, parts=False):
-    """The `Recommendation` for a corpus.
+    """Returns the `Recommendation` for a corpus.
 
     Args:
-        sample: DataFrame of training pairs: all of them, or many drawn evenly.
-        pairs: How many training pairs there are.
-        turns: Turns of a conversation that a question holds at most.
-        parts: Whether the corpus brings its own validation.
+        sample: DataFrame of all training pairs or a uniform sample.
+        pairs: Number of all training pairs.
+        turns: Maximum number of conversation turns in a question.
+        parts: Whether the corpus has a validation split of its own.
     """
     return measure(sample, pairs, turns, parts)[0]
 
 
 def measure(sample, pairs, turns=1, parts=False, hold_out=None, files=(None, None)):
-    """The `Recommendation`, and the two tokenizers that were measured with.
+    """Returns the `Recommendation`, and the two tokenizers that the texts were measured with.
 
     Args:
-        sample: As for `recommend`, like the next three.
-        pairs: How many training pairs there are.
-        turns: Turns of a conversation that a question holds at most.
-        parts: Whether the corpus brings its own validation.
-        hold_out: Whether questions are held out; None to decide it.
-        files: The `Tokenizer`s of questions and answers, where they are given.
+        sample: DataFrame of all training pairs or a uniform sample.
+        pairs: Number of all training pairs.
+        turns: Maximum number of conversation turns in a question.
+        parts: Whether the corpus has a validation split of its own.
+        hold_out: Whether to hold out questions; None to decide by their number.
+        files: The given `Tokenizer`s of questions and answers, or None for each.
     """
     drawn = draw(sample)
     kind = find_kind(drawn, pairs)
@@ -168,19 +167,19 @@ def measure(sample, pairs, turns=1, parts=False, hold_out=None, files=(None, Non
         hold_out = parts or kind.name != CHAT or sample["question"].nunique() >= FEW_QUESTIONS
     recombined = RECOMBINED if kind.name == CHAT and hold_out and pairs <= MOST_RECOMBINED else 0
     copies = COPIES if kind.name == CHAT and not recombined else 0
-    if recombined and files == (None, None):  # New words have known characters.
+    if recombined and files == (None, None):  # New words consist of known characters.
         kind = dataclasses.replace(kind, tokenizer="character", target_tokenizer="sentencepiece")
     trained = pandas.concat([drawn, augment(drawn, copies, (0, 0))]) if copies else drawn
     sides = [turns_of(question, turns) for question in trained["question"]], [[answer] for answer in trained["answer"]]
     texts = [list(itertools.chain(*side[: len(drawn)])) for side in sides]
-    share = len(drawn) / pairs / (1 + recombined)  # Each answer is met so much more often.
+    share = len(drawn) / pairs / (1 + recombined)  # Recombined questions repeat each answer.
     tokenizers, vocab_size, why_cut = choose_tokenizers(kind, texts, sample, share, turns, files)
     whole, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
     tokens = round(whole[:, : len(drawn)].sum() * pairs / len(drawn))
     sizes = choose_sizes(kind, tokens)
     max_length = choose_max_length(whole.max(axis=0), sizes["max_length"], FITTING if hold_out else 1)
     fitting = last.max(axis=0) <= max_length
-    seen = round(pairs * (len(trained) / len(drawn) + recombined))  # In an epoch, copies and all.
+    seen = round(pairs * (len(trained) / len(drawn) + recombined))  # Pairs in an epoch, with augmentation.
     batch_size = choose_batch_size(kind, pairs)
     steps = count_batches(np.minimum(whole.T[fitting], max_length) - [0, 1], seen, batch_size)
     config = preset("characters") if kind.name == WORDS else Config()
@@ -212,7 +211,7 @@ def measure(sample, pairs, turns=1, parts=False, hold_out=None, files=(None, Non
 
 
 def draw(sample):
-    """`MEASURED` of the pairs at most, drawn evenly, always the same."""
+    """Returns a reproducible uniform sample of at most `MEASURED` pairs."""
     if len(sample) <= MEASURED:
         return sample
     return sample.iloc[np.sort(np.random.default_rng(0).permutation(len(sample))[:MEASURED])]
@@ -222,15 +221,15 @@ def draw(sample):
 
 
 def choose_tokenizers(kind, texts, sample, share, turns, files):
-    """Tokenizers to measure lengths with, the size of the vocabulary, and why.
+    """Returns tokenizers to measure lengths with, the vocabulary size, and the reason for it.
 
     Args:
         kind: The `Kind`.
-        texts: Lists of the turns of questions, and of answers.
-        sample: DataFrame of all training pairs there are to learn a vocabulary from.
-        share: Which share of all training pairs the texts are of.
-        turns: Turns of a conversation that a question holds at most; several have a separator in the vocabulary.
-        files: The `Tokenizer`s of questions and answers, where they are given.
+        texts: Two lists: the turns of the questions, and the answers.
+        sample: DataFrame of all training pairs available for training a tokenizer.
+        share: Share of the texts in all training pairs.
+        turns: Maximum number of conversation turns in a question; more than 1 adds a separator to the vocabulary.
+        files: The given `Tokenizer`s of questions and answers, or None for each.
     """
     source, target = files
     own = target or kind.target_tokenizer != SHARED
@@ -261,14 +260,14 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
 
 
 def fed_in_words(rarest, often=OFTEN):
-    """Why a vocabulary has its size; arguments as `choose_tokenizer` returns and takes them."""
-    met = f"95 of 100 pieces are met at least {rarest:,} times"
-    return met if rarest >= often else "the least that holds all characters"
+    """Returns the reason for a vocabulary size, from a result and an argument of `choose_tokenizer`."""
+    reason = f"95 of 100 pieces are met at least {rarest:,} times"
+    return reason if rarest >= often else "the least that holds all characters"
 
 
 def closed_size(kind, sample):
-    """Size of a vocabulary of all characters, or words: the next multiple of 500."""
-    needed = 2 * len(characters_of(sample))  # Twice: what is put together from characters may be more.
+    """Returns the size of a vocabulary of all characters or words, rounded up to a multiple of 500."""
+    needed = 2 * len(characters_of(sample))  # Doubled, because new combinations of characters may need more.
     if "word" in (kind.tokenizer, kind.target_tokenizer):
         sides = ("question", "answer") if kind.target_tokenizer == SHARED else ("answer",)
         needed = max(needed, 5 + len(count_words(itertools.chain(*(sample[side] for side in sides)))))
@@ -276,7 +275,7 @@ def closed_size(kind, sample):
 
 
 def characters_of(sample):
-    """The different characters of pairs."""
+    """Returns the set of characters in pairs."""
     return set().union(*map(normalize, itertools.chain(sample["question"], sample["answer"])))
 
 
@@ -284,11 +283,11 @@ def characters_of(sample):
 
 
 def turn_lengths(tokenizer, texts):
-    """The tokens of texts, start, end and separators included, and of each one's last turn alone.
+    """Returns the token counts of texts (with start, end and separators), and of their last turns alone.
 
     Args:
         tokenizer: The `Tokenizer`.
-        texts: The turns of each, a list.
+        texts: A list of the turns of each text.
     """
     encoded = iter(map(len, tokenizer.encode(list(itertools.chain(*texts)))))
     turns = [list(itertools.islice(encoded, len(text))) for text in texts]
@@ -296,7 +295,7 @@ def turn_lengths(tokenizer, texts):
 
 
 def choose_sizes(kind, tokens):
-    """The sizes of the model, a dictionary of settings."""
+    """Returns the model sizes, a dictionary of settings."""
     name = preset_for(tokens)
     if kind.name == WORDS:
         name = "characters"
@@ -304,36 +303,36 @@ def choose_sizes(kind, tokens):
 
 
 def preset_for(tokens):
-    """Name of the preset whose sizes suit so many tokens of training."""
+    """Returns the name of the preset with model sizes for a number of training tokens."""
     return [name for name, least in LEAST_TOKENS.items() if tokens >= least][-1]
 
 
 def threshold(kind, tokens):
-    """From how many tokens on the next larger model is chosen, in words."""
+    """Returns a note with the number of tokens for the next larger model; empty if there is none."""
     larger = [f" ({name} from {least:,})" for name, least in LEAST_TOKENS.items() if least > tokens]
     return larger[0] if larger and kind.name != WORDS else ""
 
 
 def choose_max_length(lengths, usual, fitting=FITTING):
-    """The usual limit if that share of the lengths fits, else the multiple of 8 that does, `LONGEST` at most."""
+    """Returns the usual maximum length if it fits the share of texts, else a larger multiple of 8 up to `LONGEST`."""
     needed = quantile(lengths, fitting)
     return usual if needed <= usual else min(LONGEST, -(-needed // 8) * 8)
 
 
 def choose_batch_size(kind, pairs):
-    """Pairs in a batch."""
+    """Returns the number of pairs in a batch."""
     if pairs < SMALL_CORPUS:
         return SMALL_BATCH
     return preset("characters").batch_size if kind.name == WORDS else BATCH
 
 
 def count_batches(lengths, pairs, batch_size):
-    """Batches of an epoch, as `PackedRows` makes them.
+    """Estimates the number of batches of `PackedRows` in an epoch.
 
     Args:
-        lengths: Tokens of some pairs as the model reads them, (pairs, 2).
-        pairs: How many pairs an epoch has.
-        batch_size: Pairs in a batch.
+        lengths: Token counts of a sample of pairs, as read by encoder and decoder, (pairs, 2).
+        pairs: Number of pairs in an epoch.
+        batch_size: Number of pairs in a batch.
     """
     if not len(lengths):
         return 1
@@ -346,7 +345,7 @@ def count_batches(lengths, pairs, batch_size):
 
 
 def chat_recipe(kind, pairs, seen, steps, d_model):
-    """Settings of a training that is to know its pairs by heart, however they are asked; see `translation_recipe`."""
+    """Returns settings for memorizing pairs, robust to rephrased questions; arguments as in `translation_recipe`."""
     most = max(CHAT_LEAST_PASSES, MOST_STEPS // steps)
     passes = round(CHAT_PRESENTATIONS * pairs / seen)
     epochs = min(max(passes, min(-(-LEAST_STEPS // steps), CHAT_MOST_PASSES)), most)
@@ -366,13 +365,13 @@ def chat_recipe(kind, pairs, seen, steps, d_model):
 
 
 def translation_recipe(kind, pairs, seen, steps, d_model):
-    """Settings of a training that is to find a rule.
+    """Returns settings for learning a rule.
 
     Args:
         kind: The `Kind`.
-        pairs: Training pairs.
-        seen: What is trained on in an epoch, made-up pairs and all.
-        steps: Updates of an epoch.
+        pairs: Number of training pairs.
+        seen: Number of pairs in an epoch, including augmentation.
+        steps: Number of updates in an epoch.
         d_model: Width of the model.
     """
     wanted, limits = TRANSLATION_PRESENTATIONS, TRANSLATION_EPOCHS
@@ -396,7 +395,7 @@ def translation_recipe(kind, pairs, seen, steps, d_model):
 
 
 def words_recipe(kind, pairs, seen, steps, d_model):
-    """What differs from the preset `characters`; see `translation_recipe`."""
+    """Returns the differences from the preset `characters`; arguments as in `translation_recipe`."""
     epochs = within(WORD_UPDATES / steps, *WORD_EPOCHS)
     rise = min(preset("characters").warmup_steps, warm_up(epochs * steps, WORD_WARM_UP))
     return {"epochs": epochs, "warmup_steps": rise}
@@ -406,12 +405,12 @@ RECIPES = {CHAT: chat_recipe, TRANSLATION: translation_recipe, WORDS: words_reci
 
 
 def warm_up(updates, share, least=1):
-    """Updates of the warm-up: a share of all, half of them at most."""
+    """Returns the number of warm-up updates: a share of all updates, at most half of them."""
     return max(1, min(max(least, round(share * updates)), MOST_WARM_UP, updates // 2))
 
 
 def within(value, least, most):
-    """The nearest whole number between two limits."""
+    """Rounds a number and limits it to a range."""
     return min(max(round(value), least), most)
 
 
@@ -419,7 +418,7 @@ def within(value, least, most):
 
 
 def train_command(path, question=None, answer=None, encoding="utf-8", turns=1):
-    """The `keras-transformer train` to type, with the options that tell how the corpus is read."""
+    """Returns the `keras-transformer train` command with the options for reading the corpus."""
     paths = [str(path) for path in corpus_paths(path)]
     run = os.path.join("runs", os.path.splitext(os.path.basename(os.path.normpath(paths[0])))[0])
     words = ["keras-transformer", "train", *paths, "--run", run]

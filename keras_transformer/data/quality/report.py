@@ -1,4 +1,4 @@
-"""The report on a corpus: everything that is known of it, and whether it is fit for training."""
+"""The quality report of a corpus, with a verdict whether it is fit for training."""
 
 import codecs
 import dataclasses
@@ -30,28 +30,28 @@ from keras_transformer.text.turns import turns_of
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What is known of a corpus; of an unfit one only what could be found out, the rest is empty.
+    """The quality report of a corpus. For an unfit corpus, fields that could not be determined are empty.
 
     Attributes:
-        corpus: Its file, or its files.
-        unfit: Why nothing can be trained on it; None if it can.
-        warnings: What to mend or to know before training, a line each.
-        files: A `File` for each.
-        pairs: How many pairs there are to use.
-        sizes: The number of pairs of each part, as training has them.
-        first: The row of the first one.
-        left_out: From what makes a row unusable to the `Rows`.
-        faults: From what is wrong with characters to the `Rows`.
+        corpus: Name of the file or files.
+        unfit: Why the corpus cannot be used for training; None if it can.
+        warnings: What to fix or to know before training, one line each.
+        files: The `File` format of each file.
+        pairs: Number of usable pairs.
+        sizes: Number of pairs in each split, as used for training.
+        first: Row of the first pair.
+        left_out: Dictionary from the problems of unusable rows to their `Rows`.
+        faults: Dictionary from the problems with characters to their `Rows`.
         repeats: The `Repeats`.
         split: The `Split`.
-        question_characters: `Lengths` of the questions.
-        answer_characters: `Lengths` of the answers.
+        question_characters: `Lengths` of the questions in characters.
+        answer_characters: `Lengths` of the answers in characters.
         characters: The `Characters`.
         tokens: The `Tokens` of a sample of the pairs.
         too_long: The `Rows` of the sample that training leaves out because of `max_length`.
         recommendation: The `Recommendation`.
-        command: What to type to train as recommended.
-        texts: (question, answer) of every row that stands for others above.
+        command: The command to train as recommended.
+        texts: (question, answer) of every example row above.
     """
 
     corpus: str
@@ -76,35 +76,35 @@ class Report:
 
     @property
     def verdict(self):
-        """In words: "fit", "fit with warnings" or "unfit"."""
+        """The verdict: "fit", "fit with warnings" or "unfit"."""
         if self.unfit:
             return "unfit"
         return "fit with warnings" if self.warnings else "fit"
 
     def to_dict(self):
-        """The report as a dictionary that JSON can hold."""
+        """Returns the report as a JSON-serializable dictionary."""
         return {"verdict": self.verdict, **dataclasses.asdict(self)}
 
 
 def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, tell=lambda doing: None):
-    """Examines a corpus before training.
+    """Checks the quality of a corpus before training.
 
-    A file is read row by row, four times; 37 bytes are kept of every pair, and the texts of a sample. Of a folder or a
-    corpus of the catalog the report has the sizes of the splits and the recommendation only.
+    A file is read four times, row by row. Only 37 bytes per pair and the texts of a sample are kept in memory. For a
+    folder or a corpus of the catalog, the report only contains the sizes of the splits and the recommendation.
 
     Args:
-        path: What `load_pairs` takes, like the next four; or a folder of such files, or a name of the catalog.
-        question: Name of the column of questions.
-        answer: Name of the column of answers.
+        path: A corpus as for `load_pairs`, a folder of such files, or a name of the catalog.
+        question: Name of the question column, as for `load_pairs`.
+        answer: Name of the answer column, as for `load_pairs`.
         encoding: Encoding of the file.
-        turns: Turns of a conversation that a question holds at most.
-        tell: Is called with what is being done, in words.
+        turns: Maximum number of conversation turns in a question.
+        tell: Function that is called with progress messages.
 
     Returns:
         A `Report`.
 
     Raises:
-        InputError: If a file is not there, or the arguments name no corpus or no encoding.
+        InputError: If a file does not exist, or the arguments are invalid.
     """
     label, paths = corpus_label(path), corpus_paths(path)
     if len(paths) == 1 and not is_file(paths[0]):
@@ -125,7 +125,7 @@ def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, te
 
 
 def _short_report(label, corpus, turns, tell):
-    """The report on a `Corpus` of several files, or of the catalog."""
+    """Returns the report of a `Corpus` of several files, or of the catalog."""
     tell(f"reading {label} and measuring vocabularies")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CorpusWarning)
@@ -144,7 +144,7 @@ def _short_report(label, corpus, turns, tell):
 
 
 def _whole_report(label, files, survey, source, tell):
-    """The report on a corpus that has pairs."""
+    """Returns the full report of a corpus with pairs."""
     *reading, turns = source
     pairs = survey.pairs
     characters, repeats, split = survey.characters.result(), find_repeats(pairs), describe_split(pairs)
@@ -152,7 +152,7 @@ def _whole_report(label, files, survey, source, tell):
     tell("measuring vocabularies")
     corpus = Corpus(*reading)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # The report names all rows that are left out.
+        warnings.simplefilter("ignore", CorpusWarning)  # The report already lists all rows that are left out.
         recommendation, surveyed, tokenizers = recommend_for(corpus, turns)
     tokens, too_long = _tokens(survey, recommendation.config, tokenizers)
     first = int(pairs["row"][0])
@@ -180,48 +180,48 @@ def _whole_report(label, files, survey, source, tell):
 
 
 def _tokens(survey, config, tokenizers):
-    """The `Tokens` of a sample, and the `Rows` of it that are too long."""
+    """Returns the `Tokens` of the sample, and the `Rows` of the sample that are too long."""
     rows, _, questions, answers = zip(*sorted(survey.sample))
     sides = [turns_of(question, config.turns) for question in questions], [[answer] for answer in answers]
     whole, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
-    # Turns before the last are left out where they do not fit.
+    # Only the last turn counts, because earlier turns are dropped if they do not fit.
     too_long = Rows.of(np.array(rows)[last.max(axis=0) > config.max_length])
     return describe_tokens(*whole, rows), too_long
 
 
 def is_file(path):
-    """Whether a path is meant to be a file, and neither a folder nor a name of the catalog."""
+    """Returns whether a path denotes a file, and not a folder or a name of the catalog."""
     path = os.fspath(path)
     return not os.path.isdir(path) and (os.path.exists(path) or bool(os.path.splitext(path)[1]))
 
 
 def command_of(corpus, turns):
-    """The `keras-transformer train` to type for a `Corpus`."""
+    """Returns the `keras-transformer train` command for a `Corpus`."""
     source = corpus.source
     return train_command(source["corpus"], source["question"], source["answer"], source["encoding"], turns)
 
 
 def _texts(named, source):
-    """Question and answer of rows; of a row that is a conversation, all of it in the place of both."""
+    """Returns (question, answer) of the named rows; for a conversation, both are the whole conversation."""
     texts = {}
-    for row, asked, answered, *_ in read_rows(*source):
+    for row, question, answer, *_ in read_rows(*source):
         if row in texts:
-            known = texts[row]
-            whole = known[0] if known[0] == known[1] else " / ".join(known)
-            texts[row] = (f"{whole} / {answered}",) * 2
+            earlier = texts[row]
+            whole = earlier[0] if earlier[0] == earlier[1] else " / ".join(earlier)
+            texts[row] = (f"{whole} / {answer}",) * 2
         elif row in named:
-            texts[row] = asked, answered
+            texts[row] = question, answer
     return texts
 
 
 def _stray(paths, encoding):
-    """What else to do about a file that is not UTF-8, if only a few of its lines are not."""
+    """Returns additional advice if only a few lines of a file are not UTF-8."""
     if codecs.lookup(encoding).name != "utf-8":
         return ""
-    return "".join(f"; or mend {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
+    return "".join(f"; or correct {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
 
 
 def _rows_named(repeats, split, *lengths):
-    """The rows whose texts the report needs."""
+    """Returns the rows whose texts the report needs."""
     examples = [example.row for example in (*repeats.most_answered, *repeats.commonest)]
     return {*examples, *(row for pair in split.near for row in pair), *(length.row for length in lengths)}

@@ -1,4 +1,4 @@
-"""One reading of a corpus: how its files are written, numbers of every pair, the texts of a sample."""
+"""Scans a corpus once: the format of its files, numbers for every pair, and the texts of a sample."""
 
 import array
 import codecs
@@ -18,19 +18,19 @@ from keras_transformer.data.readers import read_lines
 from keras_transformer.data.split import PARTS, part
 
 LINE_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
-ESCAPED = re.compile("[\udc80-\udcff]")  # What "surrogateescape" makes of bytes that are not UTF-8.
+ESCAPED = re.compile("[\udc80-\udcff]")  # Characters that "surrogateescape" decodes invalid bytes to.
 
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """How a file is written.
+    """The format of a file.
 
     Attributes:
-        path: Its path.
-        encoding: The encoding it was read in.
-        size: Bytes.
-        mark: Whether it starts with the byte-order mark of UTF-8.
-        line_ends: How many lines end with "LF", "CRLF" or "CR".
+        path: Path of the file.
+        encoding: Encoding that the file was read with.
+        size: Size in bytes.
+        mark: Whether it starts with a UTF-8 byte-order mark.
+        line_ends: Dictionary of the number of lines that end with "LF", "CRLF" or "CR".
     """
 
     path: str
@@ -41,7 +41,7 @@ class File:
 
 
 def examine_file(path, encoding):
-    """How a file is written; raises `InputError` if it cannot be read in that encoding."""
+    """Returns the `File` format of a path; raises `InputError` if it cannot be read with the encoding."""
     ends = collections.Counter(line[len(line.rstrip("\r\n")) :] for line in read_lines(path, encoding))
     line_ends = {name: ends[end] for end, name in LINE_ENDS.items() if ends[end]}
     with open(path, "rb") as file:
@@ -50,7 +50,7 @@ def examine_file(path, encoding):
 
 
 def stray_lines(path):
-    """The lines that are not UTF-8 in a file that is but for them, as `Rows`; none if it is in another encoding."""
+    """Returns the `Rows` of the invalid lines in a file that is mostly UTF-8; empty if it has another encoding."""
     with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         stray, sound = [], 0
         for number, line in enumerate(file, 1):
@@ -61,30 +61,30 @@ def stray_lines(path):
     return Rows.of(stray) if len(stray) < sound else Rows()
 
 
-SAMPLE = 50_000  # Pairs whose texts are kept.
+SAMPLE = 50_000  # Maximum number of pairs whose texts are kept.
 
-# Of each pair: its row, its part of the split, hashes of its texts and of what its question is but for its spelling,
-# and the characters of its texts.
+# Columns of each pair: row, split, hashes of question and answer, hash of the question's `likeness_key`, and the
+# lengths of both texts in characters.
 COLUMNS = {
     "row": "I", "part": "B", "question": "q", "answer": "q", "key": "q", "question_length": "I", "answer_length": "I",
 }  # fmt: skip
 
 
 class Survey:
-    """What is kept of a corpus: 37 bytes a pair, and the texts of `SAMPLE` pairs at most.
+    """Statistics of a corpus, which need 37 bytes per pair and the texts of at most `SAMPLE` pairs.
 
-    Texts are told from one another by Python's 64-bit hash: among a million, two different ones are taken for equal
-    with a probability of 3 in 100 million.
+    Texts are compared by Python's 64-bit hash. Among a million texts, the probability that two different ones have the
+    same hash is 3 in 100 million.
 
     Args:
-        rows: What `read_rows` yields.
+        rows: Rows from `read_rows`.
 
     Attributes:
-        left_out: From each problem to the `Rows` that have it.
-        faults: From each of the names in `faults.FAULTS` that some text has to the `Rows`.
+        left_out: Dictionary from each problem to the `Rows` that have it.
+        faults: Dictionary from the names in `text_issues.FAULTS` to the `Rows` that have them.
         characters: The `CharacterCount` of all texts.
-        sample: (row, part, question, answer) of pairs drawn at random, the same ones whenever the corpus is the same.
-        pairs: From each of `COLUMNS` to an array with a number for every pair.
+        sample: Reproducible random sample of (row, split, question, answer).
+        pairs: Dictionary from each of `COLUMNS` to an array with a number for every pair.
     """
 
     def __init__(self, rows):
@@ -116,7 +116,7 @@ class Survey:
         self._draw((row, number, question, answer))
 
     def _draw(self, pair):
-        """Keeps a pair as one of the sample (reservoir sampling: every pair has the same chance)."""
+        """Adds a pair to the sample by reservoir sampling, so that every pair has the same probability."""
         if len(self.sample) < SAMPLE:
             self.sample.append(pair)
         elif (place := self._random.randrange(len(self))) < SAMPLE:

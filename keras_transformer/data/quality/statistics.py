@@ -1,4 +1,4 @@
-"""How long the texts of a corpus are, how large its dataset splits, and how much of them training knows beforehand."""
+"""Statistics of a corpus: lengths of texts, sizes of dataset splits, and data leakage between them."""
 
 import dataclasses
 
@@ -15,8 +15,8 @@ class Rows:
     """Some rows of a corpus.
 
     Attributes:
-        count: How many they are.
-        first: The numbers of the first few, from 1.
+        count: Number of rows.
+        first: Row numbers of the first few, starting from 1.
     """
 
     count: int = 0
@@ -24,11 +24,11 @@ class Rows:
 
     @classmethod
     def of(cls, numbers):
-        """The rows of these numbers, a sequence in their order."""
+        """Creates `Rows` from an ordered sequence of row numbers."""
         return cls(len(numbers), tuple(map(int, numbers[:MOST_NAMED])))
 
     def with_row(self, number):
-        """These rows and one more."""
+        """Returns these rows and one more."""
         return Rows(self.count + 1, (*self.first, number) if self.count < MOST_NAMED else self.first)
 
     def __str__(self):
@@ -38,11 +38,11 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """A row that stands for several.
+    """A row that represents several, with a count.
 
     Attributes:
-        row: The first of them.
-        count: How many they are, or what else is counted of them.
+        row: The first of these rows.
+        count: Number of rows, or of something else that is counted.
     """
 
     row: int
@@ -51,14 +51,14 @@ class Counted:
 
 @dataclasses.dataclass(frozen=True)
 class Lengths:
-    """The lengths of some texts.
+    """Statistics of the lengths of texts.
 
     Attributes:
-        median: Half of them are no longer.
-        p95: 95 of 100 are no longer.
-        p99: 99 of 100 are no longer.
-        longest: The longest.
-        row: Where the longest stands.
+        median: Median.
+        p95: 95th percentile.
+        p99: 99th percentile.
+        longest: Maximum.
+        row: Row of the longest text.
     """
 
     median: int
@@ -70,13 +70,13 @@ class Lengths:
 
 @dataclasses.dataclass(frozen=True)
 class Tokens:
-    """The lengths of a sample of pairs in tokens, start and end included.
+    """Lengths of a sample of pairs in tokens, start and end included.
 
     Attributes:
-        pairs: How many pairs the sample has.
-        questions: `Lengths` of their questions.
-        answers: `Lengths` of their answers.
-        histogram: How often they occur: (shortest, longest, questions, answers) for each bar.
+        pairs: Number of pairs in the sample.
+        questions: `Lengths` of the questions.
+        answers: `Lengths` of the answers.
+        histogram: Tuple of (shortest, longest, questions, answers) for each bar, the latter two being counts.
     """
 
     pairs: int
@@ -86,27 +86,27 @@ class Tokens:
 
 
 def describe_tokens(questions, answers, rows):
-    """The `Tokens` of pairs: integers (pairs,) of both their lengths and of their rows."""
+    """Returns the `Tokens` of pairs from their lengths and row numbers, integers (pairs,) each."""
     sides = describe_lengths(questions, rows), describe_lengths(answers, rows)
     return Tokens(len(rows), *sides, histogram(questions, answers))
 
 
 def describe_lengths(lengths, rows):
-    """The `Lengths` of the texts in these rows: integers (texts,) and (texts,)."""
+    """Returns the `Lengths` of texts from their lengths and row numbers, integers (texts,) each."""
     longest = int(np.argmax(lengths))
     quantiles = (quantile(lengths, share) for share in (0.5, 0.95, 0.99))
     return Lengths(*quantiles, int(lengths[longest]), int(rows[longest]))
 
 
 def quantile(lengths, share):
-    """The least length that this share of the lengths does not exceed."""
+    """Returns the smallest length that a given share of the lengths does not exceed."""
     return int(np.quantile(lengths, share, method="inverted_cdf"))
 
 
 def histogram(*columns):
-    """How often lengths occur, counted in the same bars for several columns of them.
+    """Computes a histogram of several columns of lengths with common bars.
 
-    The bars are equally wide and reach to where 99 of 100 lengths end; one more has the rest, if there is a rest.
+    The bars have equal widths and reach to the 99th percentile; the last bar contains longer texts, if there are any.
 
     Args:
         *columns: Integers (texts,), none below 1.
@@ -127,12 +127,12 @@ WORST_NAMED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Held:
-    """A part that is held out of training.
+    """A dataset split that is held out from training.
 
     Attributes:
-        pairs: Its pairs.
-        near: How many of them have a question that stands in training, but for case, punctuation or white space.
-        known: How many have an answer that stands in training, letter by letter.
+        pairs: Number of pairs.
+        near: Number of pairs with a question in the training split, ignoring case, punctuation and white space.
+        known: Number of pairs with exactly the same answer in the training split.
     """
 
     pairs: int
@@ -142,13 +142,13 @@ class Held:
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """The parts of a corpus.
+    """The dataset splits of a corpus.
 
     Attributes:
-        train: Pairs to train on.
-        validation: The part that tells when to stop, as `Held`.
-        test: The part for the last score, likewise.
-        near: For the first held-out questions that stand nearly so in training: (row, row in training).
+        train: Number of training pairs.
+        validation: The validation split, `Held`.
+        test: The test split, `Held`.
+        near: Tuple of (row, row in training) for the first held-out questions with near-duplicates in training.
     """
 
     train: int
@@ -158,19 +158,19 @@ class Split:
 
     @property
     def held(self):
-        """Pairs held out of training."""
+        """Number of pairs held out from training."""
         return self.validation.pairs + self.test.pairs
 
     @property
     def near_share(self):
-        """Share of the held-out pairs whose question stands nearly so in training."""
+        """Share of the held-out pairs whose question has a near-duplicate in training."""
         return (self.validation.near + self.test.near) / max(1, self.held)
 
 
 def describe_split(pairs):
-    """The `Split` of pairs, which are as in `Survey.pairs`.
+    """Returns the `Split` of pairs in the form of `Survey.pairs`.
 
-    Equal questions are never in two parts, since the split goes by their hash; nearly equal ones may be.
+    Equal questions are always in the same split, because it is chosen by their hash; near-duplicates may not be.
     """
     train = pairs["part"] == PARTS.index("train")
     key = pairs["key"]

@@ -1,4 +1,4 @@
-"""What may be wrong with the texts of a corpus, and which characters they are made of."""
+"""Detects problems in the texts of a corpus, and counts their characters."""
 
 import collections
 import dataclasses
@@ -7,19 +7,19 @@ import unicodedata
 
 import numpy as np
 
-# What is neither text nor, to `text.normalize`, white space.
+# Control characters that `text.normalize` does not treat as white space.
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 
-# Soft hyphen, Hangul fillers, zero-width space and no-break space, marks of direction. The joiners U+200C and U+200D
-# are not among them: emoji, Persian and the scripts of India need them.
+# Soft hyphen, Hangul fillers, zero-width space and no-break space, direction marks. The joiners U+200C and U+200D are
+# not included, because emoji, Persian and Indian scripts need them.
 INVISIBLE = re.compile(r"[\xad\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]")
 
-# Bytes from 0x80 to 0xbf as the characters of Latin-1 and CP1252: in UTF-8 they go on with a character.
+# The bytes 0x80 to 0xbf as characters of Latin-1 and CP1252; these are the continuation bytes of UTF-8.
 _GOES_ON = (
     "\x80-\xbf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013\u2014\u2018-\u201a\u201c-\u201e"
     "\u2020-\u2022\u2026\u2030\u2039\u203a\u20ac\u2122"
 )
-# UTF-8 read as one of these turns é into Ã©, and 안녕 into ì•ˆë…•; CP949 read so turns it into ¾È³ç.
+# Decoding UTF-8 with one of these turns é into Ã©, and 안녕 into ì•ˆë…•; decoding CP949 turns the latter into ¾È³ç.
 MIS_DECODED = re.compile(
     f"[\xc2\xc3][{_GOES_ON}]|(?:[\xe0-\xef][{_GOES_ON}]{{2}}){{2}}|(?:[\xb0-\xc8][\xa1-\xfe]){{2}}"
 )
@@ -33,31 +33,31 @@ FAULTS = {
     "replacement characters (U+FFFD)": lambda text: "\ufffd" in text,
     "text read in a wrong encoding": MIS_DECODED.search,
 }
-"""What may be wrong, and how it is found."""
+"""Names of problems and functions that detect them."""
 
 
 def text_faults(text):
-    """The names among `FAULTS` that a text has."""
-    if text.isascii() and text.isprintable():  # Most of English: no fault can be in it.
+    """Returns the names of the `FAULTS` in a text."""
+    if text.isascii() and text.isprintable():  # A fast path for most English texts, which cannot have faults.
         return []
     return [name for name, has in FAULTS.items() if has(text)]
 
 
-BATCH = 1_000_000  # Characters that are counted at a time.
+BATCH = 1_000_000  # Number of characters counted at a time.
 CODES = 0x110000
 RAREST_NAMED = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class Characters:
-    """The characters of a corpus, white space left out.
+    """The characters of a corpus, without white space.
 
     Attributes:
-        different: How many different ones there are.
-        once: How many of them are met once.
-        twice: How many are met twice.
-        rarest: From the first few of those to the row where each stands first.
-        scripts: From each script (of letters; or "emoji") to its share of all characters, the largest first.
+        different: Number of distinct characters.
+        once: Number of characters that occur once.
+        twice: Number of characters that occur twice.
+        rarest: Dictionary from a few of these rare characters to the row of their first occurrence.
+        scripts: Dictionary from each script (of letters, or "emoji") to its share of all characters, largest first.
     """
 
     different: int
@@ -68,7 +68,7 @@ class Characters:
 
 
 class CharacterCount:
-    """Counts the characters of texts, and keeps the row where each is met first."""
+    """Counts the characters of texts, and stores the row of their first occurrence."""
 
     def __init__(self):
         self._counts = np.zeros(CODES, np.int64)
@@ -76,7 +76,7 @@ class CharacterCount:
         self._texts, self._waiting = [], 0
 
     def add(self, row, text):
-        """Counts the characters of a text in this row."""
+        """Counts the characters of a text in a row."""
         for character in set(text).difference(self._first):
             self._first[character] = row
         self._texts.append(text)
@@ -90,7 +90,7 @@ class CharacterCount:
         self._texts, self._waiting = [], 0
 
     def result(self):
-        """The `Characters` so far."""
+        """Returns the `Characters` of all added texts."""
         self._count()
         counts = {chr(code): int(self._counts[code]) for code in np.flatnonzero(self._counts)}
         counts = {character: count for character, count in counts.items() if not character.isspace()}
@@ -104,7 +104,7 @@ class CharacterCount:
 
 
 def script_shares(counts):
-    """The share of each script among characters, given how often each is met; the largest first."""
+    """Returns the share of each script, largest first, from counts of characters."""
     scripts = collections.Counter()
     for character, count in counts.items():
         scripts[script(character)] += count
@@ -113,9 +113,9 @@ def script_shares(counts):
 
 
 def script(character):
-    """The script of a letter ("Hangul"), or "emoji"; None for digits, punctuation and the like.
+    """Returns the script of a letter ("Hangul"), or "emoji"; None for digits, punctuation and other characters.
 
-    The standard library knows no scripts, but the names that Unicode gives letters begin with them.
+    The standard library has no script property, but the Unicode names of letters start with their script.
     """
     character = unicodedata.normalize("NFKC", character)[0]
     category = unicodedata.category(character)

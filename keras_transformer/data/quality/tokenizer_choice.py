@@ -1,4 +1,4 @@
-"""How large a vocabulary a corpus can feed."""
+"""Chooses the vocabulary size for a corpus."""
 
 import itertools
 
@@ -9,46 +9,47 @@ from keras_transformer.text.sentence_pieces import BYTE_PIECES, END_ID, SPACE
 from keras_transformer.text.tokenizer import Tokenizer
 
 SIZES = tuple(500 * 2**k for k in range(7))
-OFTEN = 10  # Times that a piece is to be met in training, at least, for something to be learned of it.
-OFTEN_BY_HEART = 5  # Of answers that are to be known by heart: long pieces are fewer to remember.
+OFTEN = 10  # Minimum number of occurrences in training to learn a piece.
+OFTEN_BY_HEART = 5  # The same for answers to memorize: longer pieces mean fewer tokens to memorize.
 RAREST = 0.05  # Share of the pieces that may be rarer.
 
 
 def choose_tokenizer(texts, characters, share=1, often=OFTEN):
-    """The tokenizer with the largest vocabulary that texts can feed.
+    """Trains tokenizers and returns the one with the largest suitable vocabulary.
 
-    Of `SIZES`, it is the largest for which 95 of 100 pieces of several characters are met often.
-    Single characters do not count: they are in every vocabulary, and the smallest size that holds them all is taken in
-    any case.
+    This is the largest of `SIZES` for which 95 % of the multi-character pieces occur at least `often` times. Single
+    characters do not count, because every vocabulary contains them. The vocabulary is at least large enough for all
+    characters.
 
-    On the Korean chatbot corpus that gives 2,000. The preset `small`, one run each, comes down to 2.454 validation bits
-    per character with 2,000, to 2.478 with 4,000, and to 2.510 with 8,192.
+    On the Korean chatbot corpus the result is 2,000. The preset `small` reaches 2.454 validation bits per character
+    with 2,000, 2.478 with 4,000, and 2.510 with 8,192 (one run each).
 
     Args:
-        texts: Strings to train tokenizers on, some.
-        characters: Different characters that the vocabulary must hold.
-        share: Which share of all texts of training these are.
-        often: How many times that is, at least.
+        texts: Sample of strings to train tokenizers on.
+        characters: Number of distinct characters that the vocabulary must contain.
+        share: Share of the sample in all training texts.
+        often: Minimum number of occurrences of a piece.
 
     Returns:
-        A `Tokenizer`, its size among `SIZES`, and how often 95 of 100 of its pieces are met in training at least.
+        A `Tokenizer`, its size among `SIZES`, and the number of times that 95 % of its pieces occur in training at
+        least.
     """
     least = END_ID + 1 + BYTE_PIECES + characters
     sizes = [size for size in SIZES if size >= least] or [500 * -(-least // 500)]
     chosen = None
     for size in sizes:
         tokenizer = Tokenizer.train(texts, size)
-        met = round(rarest_count(tokenizer, texts) / share)
-        if chosen and met < often:
+        count = round(rarest_count(tokenizer, texts) / share)
+        if chosen and count < often:
             break
-        chosen = tokenizer, size, met
-        if tokenizer.vocab_size < size:  # There are no more pieces to be had.
+        chosen = tokenizer, size, count
+        if tokenizer.vocab_size < size:  # The texts do not yield more pieces.
             break
     return chosen
 
 
 def rarest_count(tokenizer, texts):
-    """How often the rarest piece of several characters is met in texts, once `RAREST` of them are left out."""
+    """Returns the count of the rarest multi-character piece in texts, ignoring the share `RAREST` of rarer ones."""
     counts = np.bincount(
         np.fromiter(itertools.chain.from_iterable(tokenizer.encode(texts)), int), minlength=tokenizer.vocab_size
     )

@@ -1,12 +1,12 @@
-"""What of all that was found a user should mend, or know, before training."""
+"""Warnings of the quality check: what to fix or to know before training."""
 
-# Shares from which on something is worth a warning.
+# Shares above which a warning is issued.
 COMMON_ANSWER = 0.05
 AMBIGUOUS = 0.10
 DUPLICATES = 0.10
 NEAR_QUESTIONS = 0.05
 TOO_LONG = 0.01
-FEW_HELD = 50  # Pairs of the validation below which its scores say little.
+FEW_HELD = 50  # Minimum number of validation pairs for meaningful scores.
 
 ADVICE = {
     "control characters": "remove them, or the model learns to write them",
@@ -14,26 +14,26 @@ ADVICE = {
     "replacement characters (U+FFFD)": "the text was damaged before; restore it from its source, or delete the rows",
     "text read in a wrong encoding": "save it from its source again, as UTF-8, or delete the rows",
 }
-"""What to do about those of `faults.FAULTS` that do harm; letters in parts do none, for the tokenizer composes them."""
+"""Advice for the harmful ones of `text_issues.FAULTS`. Decomposed letters are harmless: the tokenizer composes them."""
 
 
 NO_PAIR = "no question-answer pair in it: each row needs a question and an answer"
-"""Why a corpus is unfit."""
+"""The reason why a corpus without pairs is unfit."""
 
 
 def find_warnings(survey, repeats=None, split=None, recommendation=None, tokens=None, too_long=None):
-    """What a user should mend, or know.
+    """Returns the warnings about a corpus.
 
     Args:
         survey: The `Survey`.
-        repeats: The `Repeats`; None for a corpus without pairs, like the next.
+        repeats: The `Repeats`. This and the other arguments are None for a corpus without pairs.
         split: The `Split`.
         recommendation: The `Recommendation`.
         tokens: The `Tokens` of a sample.
-        too_long: The `Rows` of it that are too long.
+        too_long: The `Rows` of the sample that are too long.
 
     Returns:
-        A tuple of lines: what is the matter, where, and what to do or to expect.
+        A tuple of lines: the problem, its location, and what to do or to expect.
     """
     return (
         *_left_out(survey),
@@ -67,7 +67,7 @@ def _repeated(pairs, repeats):
 
 
 def nothing_held_out(recommendation):
-    """A line on a training that holds nothing out, if the recommended one does not."""
+    """Yields a warning if the recommended training holds nothing out."""
     if not recommendation.config.hold_out:
         yield (
             "few different questions, so that nothing is held out for validation and test: no score says how new "
@@ -80,9 +80,9 @@ def _held_out(split, recommendation):
         yield from nothing_held_out(recommendation)
         return
     if not split.test.pairs:
-        yield "the test part is empty: there will be nothing to take a last score on; more questions are needed"
+        yield "the test split is empty, so there is no final test score; add questions"
     if split.validation.pairs < FEW_HELD:
-        yield f"validation has {split.validation.pairs} pairs only: its scores go up and down by chance; add questions"
+        yield f"validation has only {split.validation.pairs} pairs: its scores are noisy; add questions"
     if split.near_share > NEAR_QUESTIONS:
         yield (
             f"{split.near_share:.1%} of the held-out pairs ask what training asks, but for case, punctuation or "

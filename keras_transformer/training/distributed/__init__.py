@@ -1,1 +1,1 @@
-"""Training past one device: a cluster of processes, models split among devices, Ray."""
+"""Distributed training: clusters of processes, model parallelism, and Ray."""

@@ -1,10 +1,11 @@
-"""Training on several devices, of one machine or of many: each computes its rows of every batch, with the same weights.
+"""Data parallel training on several devices of one or more machines.
 
-JAX makes one program of it, whose step is that of one device: sums over all rows, wherever they are. So the batch, the
-learning rate and, but for the order in which sums are rounded, the losses stay what they are on one.
+Each device computes its rows of every batch with the same weights. JAX compiles a single program that sums over the
+rows of all devices. Batches and learning rate are therefore the same as on one device, and so are the losses, except
+for the order of rounding.
 
-On several machines there is a process on each, which runs the same training. They meet at the first, the coordinator,
-whose process alone writes the run folder; the others read it, so that all must see it.
+With several machines, each runs one process of the same training. The processes connect to the first one, the
+coordinator. Only the coordinator writes the run folder; the others read it, so all machines need access to it.
 """
 
 import contextlib
@@ -20,20 +21,22 @@ from keras_transformer.training.distributed.sharding import split_over
 
 AUTO = "auto"
 BETWEEN_PROCESSES = re.compile("Gloo|NCCL")
-HEARTBEAT = 60  # Seconds without a sign of life after which JAX gives a process up, and ends the others.
+HEARTBEAT = 60  # Seconds without a heartbeat after which JAX considers a process lost and ends the others.
 
 
 def join_cluster(coordinator=None, processes=None, process=None):
-    """Meets the processes that train together, before anything is computed; waits for them for five minutes at most.
+    """Connects the processes of a distributed training; waits for them for at most five minutes.
+
+    Call it before anything is computed.
 
     Args:
-        coordinator: Address of the first process, "host:port"; "auto" where SLURM or Open MPI started them, which know
-            the rest; None, with the rest, if this process trains alone.
-        processes: How many there are.
-        process: The number of this one, from 0 on.
+        coordinator: Address of the first process, "host:port". "auto" under SLURM or Open MPI, which provide all
+            values. If all arguments are None, this process trains alone.
+        processes: Number of processes.
+        process: Number of this process, starting from 0.
 
     Raises:
-        InputError: If these do not fit together, or the backend is not JAX.
+        InputError: If the arguments are inconsistent, or the backend is not JAX.
     """
     if coordinator is processes is process is None:
         return
@@ -48,56 +51,57 @@ def join_cluster(coordinator=None, processes=None, process=None):
 
 
 def check_cluster(coordinator, processes, process):
-    """Raises `InputError` if `join_cluster` cannot do with these."""
+    """Raises `InputError` if the arguments of `join_cluster` are invalid."""
     if keras.backend.backend() != "jax":
-        raise InputError("several processes train together by JAX alone: set KERAS_BACKEND=jax")
+        raise InputError("training with several processes requires the JAX backend: set KERAS_BACKEND=jax")
     if coordinator is None:
-        raise InputError("--processes and --process need --coordinator, the address of the first")
+        raise InputError("--processes and --process need --coordinator, the address of the first process")
     if coordinator == AUTO:
         if processes is not None or process is not None:
-            raise InputError("with --coordinator auto, processes are not numbered by hand")
+            raise InputError("--coordinator auto numbers the processes itself: leave out --processes and --process")
         return
     if processes is None or process is None:
-        raise InputError("--coordinator needs --processes and --process, the number of this one from 0 on")
+        raise InputError("--coordinator needs --processes and --process, the number of this process from 0 on")
     if not 0 <= process < processes:
-        raise InputError(f"--process {process}: {processes} processes are numbered from 0 on")
+        raise InputError(f"--process {process}: must be at least 0 and below --processes {processes}")
     if not coordinator.rpartition(":")[2].isdigit():
         raise InputError(f"--coordinator {coordinator}: must end with a port, as in 10.0.0.1:1234")
 
 
 def count_devices(wanted=None):
-    """How many devices share a batch out.
+    """Returns the number of devices that share each batch.
 
     Args:
-        wanted: So many; None for all GPUs that JAX sees, or one; of all processes, if there are several.
+        wanted: The requested number. None for all GPUs that JAX finds, or one device. With several processes, all
+            devices of all processes are used.
 
     Raises:
-        InputError: If there are not so many, or the backend is not JAX.
+        InputError: If there are fewer devices, or the backend is not JAX.
     """
     jax = keras.backend.backend() == "jax"
     if jax and process_count() > 1:
         if wanted is not None:
-            raise InputError("all devices of all processes train together: leave out --devices")
+            raise InputError("several processes always use all their devices: leave out --devices")
         return len(keras.distribution.list_devices())
     if wanted is None:
         return max(1, len(find_devices().gpus)) if jax else 1
     if wanted < 1:
         raise InputError(f"devices must be 1 or more, not {wanted}")
     if wanted > 1 and not jax:
-        raise InputError(f"{wanted} devices at once are trained on by JAX alone: set KERAS_BACKEND=jax")
-    if wanted > 1 and wanted > (there := len(keras.distribution.list_devices())):
-        raise InputError(f"{wanted} devices are not there: JAX sees {there}")
+        raise InputError(f"training on {wanted} devices requires the JAX backend: set KERAS_BACKEND=jax")
+    if wanted > 1 and wanted > (available := len(keras.distribution.list_devices())):
+        raise InputError(f"{wanted} devices are not available: JAX finds {available}")
     return wanted
 
 
 @contextlib.contextmanager
 def distribution_scope(count, parts=1, vocab_size=None):
-    """Within it, models are built on so many devices, and Keras shares out what they are trained on.
+    """Context manager that distributes models and batches over several devices.
 
     Args:
-        count: Devices.
-        parts: So many of them split the weights of one model, as `split_over` does.
-        vocab_size: Of the answers, if the weights are split.
+        count: Number of devices.
+        parts: Number of devices that share the large weights of one model; see `split_over`.
+        vocab_size: Vocabulary size of the answers; needed if the weights are split.
     """
     if count == 1:
         yield
@@ -105,20 +109,20 @@ def distribution_scope(count, parts=1, vocab_size=None):
     devices = keras.distribution.list_devices()[:count]
     if parts > 1:
         distribution = split_over(devices, parts, vocab_size)
-    else:  # Each process lays out its own rows alone.
+    else:  # Each process provides only its own rows of a batch.
         distribution = keras.distribution.DataParallel(devices=devices, auto_shard_dataset=False)
     with distribution.scope():
         yield
 
 
 def devices_in_use():
-    """How many devices share out what is trained here."""
+    """Returns the number of devices of the current distribution."""
     distribution = keras.distribution.distribution()
     return distribution.device_mesh.devices.size if distribution else 1
 
 
 def process_count():
-    """How many processes train together."""
+    """Returns the number of processes of the training."""
     if keras.backend.backend() != "jax":
         return 1
     import jax
@@ -127,7 +131,7 @@ def process_count():
 
 
 def process_number():
-    """Which of them this one is; 0 for the one that writes."""
+    """Returns the number of this process; process 0 writes the run folder."""
     if keras.backend.backend() != "jax":
         return 0
     import jax
@@ -136,7 +140,7 @@ def process_number():
 
 
 def wait_for_all(place):
-    """Returns once all processes have come to the same place, which is named."""
+    """Waits until all processes have reached the point with this name."""
     if process_count() == 1:
         return
     from jax.experimental import multihost_utils
@@ -146,7 +150,7 @@ def wait_for_all(place):
 
 @contextlib.contextmanager
 def detect_lost_processes():
-    """Within it, what JAX raises when another process is gone is a `ProcessLost`."""
+    """Context manager that raises `ProcessLost` instead of JAX's errors when another process is lost."""
     if process_count() == 1:
         yield
         return
@@ -156,16 +160,16 @@ def detect_lost_processes():
         yield
     except (jax.errors.JaxRuntimeError, ValueError) as error:
         what = str(error).splitlines()[0]
-        # What JAX gathers from all processes outside a step raises the same words as a ValueError.
+        # Outside a training step, JAX raises the same message as a ValueError.
         if "RESOURCE_EXHAUSTED" in what or (isinstance(error, ValueError) and not BETWEEN_PROCESSES.search(what)):
             raise
         raise ProcessLost(
-            f"another process of the training was lost ({what}); the same commands go on from the last checkpoint"
+            f"another process was lost ({what}); run the same commands to resume from the last checkpoint"
         ) from error
 
 
 def leave(status):
-    """Ends one of several processes at once, as JAX would wait for the others; a lone one gets its status back."""
+    """Exits immediately if there are several processes, as JAX would wait for the others; else returns the status."""
     if process_count() == 1:
         return status
     sys.stdout.flush()

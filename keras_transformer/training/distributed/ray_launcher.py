@@ -1,4 +1,4 @@
-"""Training on a Ray cluster, as asked for: what can be refused is refused before anything is started."""
+"""Training on a Ray cluster: checks all arguments before anything is started."""
 
 import importlib
 import os
@@ -22,54 +22,55 @@ def train_on_ray(
     gpus=None,
     settings=None,
 ):
-    """Trains like `train`, under JAX, by workers that Ray Train places on a cluster.
+    """Trains like `train`, under JAX, with workers that Ray Train places on a cluster.
 
-    Each is a process that computes its rows of every batch; the first writes the run folder. If one is lost, Ray Train
-    starts all of them anew, and they go on from the last checkpoint. All machines must see corpus and run folder under
-    the same paths, and have this package.
+    Each worker is a process that computes its rows of every batch; the first one writes the run folder. If a worker is
+    lost, Ray Train restarts all of them, and they resume from the last checkpoint. All machines need this package, and
+    access to the corpus and the run folder under the same paths.
 
-    The cluster is the one that Ray is connected to, or that RAY_ADDRESS names, or that `ray start` began on this
-    machine; if there is none, Ray is started on this machine for as long as the training takes.
+    The cluster is the one that Ray is already connected to, the one at RAY_ADDRESS, or the one started by `ray start`
+    on this machine. Otherwise Ray is started on this machine for the duration of the training.
 
     Args:
-        corpus: As for `train`, like those that follow.
-        run_dir: The run folder.
-        config: The `Config`.
-        from_run: Folder of a run to start from.
-        tokenizer: File of a tokenizer.
-        target_tokenizer: File of the answers' own tokenizer.
-        workers: How many workers. Each is placed by one CPU of the cluster, and computes with all of its machine.
-        retries: How often workers may fail before the training does.
-        gpus: GPUs of each worker; None for one where the cluster has any.
-        settings: Settings that go before those of `config`, as for `train`.
+        corpus: The corpus, as for `train`.
+        run_dir: The run folder, as for `train`.
+        config: The `Config`, as for `train`.
+        from_run: Folder of a run to fine-tune, as for `train`.
+        tokenizer: File of a tokenizer, as for `train`.
+        target_tokenizer: File of a separate tokenizer for the answers, as for `train`.
+        workers: Number of workers. Ray reserves one CPU for each, but a worker uses all CPUs of its machine.
+        retries: How often workers may fail before the training fails.
+        gpus: GPUs per worker; None for one if the cluster has any.
+        settings: Dictionary of `Config` settings that override those of `config`, as for `train`.
 
     Returns:
-        What `train` returns.
+        The dictionary that `train` returns.
 
     Raises:
-        InputError: If the package ray is missing, the backend is not JAX, the cluster cannot be reached or has no room
-            for so many workers; or as by `train`.
-        WorkersLost: If workers failed more often than that; the same call goes on from the last checkpoint.
-        DiskFull: As by `train`, and not tried again.
-        TrainingDiverged: Likewise.
+        InputError: If the package ray is missing, the backend is not JAX, the cluster cannot be reached or has too few
+            resources; or as in `train`.
+        WorkersLost: If the workers failed more than `retries` times. Call the function again to resume from the last
+            checkpoint.
+        DiskFull: As in `train`; not retried.
+        TrainingDiverged: As in `train`; not retried.
     """
-    check_wanted(workers, retries, gpus)
-    ray_workers = module()
+    check_options(workers, retries, gpus)
+    ray_worker = import_ray_worker()
     check_address(os.environ.get("RAY_ADDRESS", ""))
-    asked = {
+    train_args = {
         "corpus": corpus if isinstance(corpus, Corpus) else Corpus(corpus), "run_dir": run_dir, "config": config,
         "from_run": from_run, "tokenizer": tokenizer, "target_tokenizer": target_tokenizer,
         "settings": settings,
     }  # fmt: skip
-    with ray_workers.connected():
-        gpus = check_room(ray_workers.machines(), workers, gpus)
-        return ray_workers.fit(asked, workers, retries, gpus)
+    with ray_worker.connected():
+        gpus = check_room(ray_worker.machines(), workers, gpus)
+        return ray_worker.fit(train_args, workers, retries, gpus)
 
 
-def check_wanted(workers, retries, gpus):
-    """Raises `InputError` if these can be on no cluster."""
+def check_options(workers, retries, gpus):
+    """Raises `InputError` if the options are invalid on any cluster."""
     if keras.backend.backend() != "jax":
-        raise InputError("workers on Ray train together by JAX alone: set KERAS_BACKEND=jax")
+        raise InputError("training on Ray requires the JAX backend: set KERAS_BACKEND=jax")
     if workers < 1:
         raise InputError(f"workers on Ray must be 1 or more, not {workers}")
     if retries < 0:
@@ -78,8 +79,8 @@ def check_wanted(workers, retries, gpus):
         raise InputError(f"GPUs of a worker on Ray must be 0 or more, not {gpus}")
 
 
-def module():
-    """The module that imports Ray; raises `InputError` if a package of the extra is missing."""
+def import_ray_worker():
+    """Returns the module that imports Ray; raises `InputError` if a package of the extra [ray] is missing."""
     try:
         return importlib.import_module("keras_transformer.training.distributed.ray_worker")
     except ImportError as error:
@@ -88,12 +89,12 @@ def module():
 
 
 def check_address(address):
-    """Raises `InputError` if nothing answers at the address of a cluster, which Ray would try for minutes."""
+    """Raises `InputError` if a cluster's address cannot be reached; Ray itself would retry for minutes."""
     if "://" in address:
-        raise InputError(f"RAY_ADDRESS {address}: must be that of the head node itself, as in 10.0.0.1:6379")
+        raise InputError(f"RAY_ADDRESS {address}: must be the address of the head node, as in 10.0.0.1:6379")
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit():
-        return  # A word, which Ray understands or refuses at once.
+        return  # A keyword, which Ray accepts or rejects immediately.
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except OSError as error:
@@ -101,22 +102,22 @@ def check_address(address):
 
 
 def check_room(machines, workers, gpus):
-    """Refuses more workers than there is room for, for which Ray would wait.
+    """Checks that the cluster has resources for all workers; Ray itself would wait for them.
 
     Args:
-        machines: What each machine of the cluster has, dictionaries of numbers by "CPU" and "GPU".
-        workers: How many workers are to be placed, with a CPU each.
-        gpus: GPUs of each; None for one where there are any.
+        machines: Resources of each machine, dictionaries of numbers by "CPU" and "GPU".
+        workers: Number of workers, each with one CPU.
+        gpus: GPUs per worker; None for one if the cluster has any.
 
     Returns:
-        GPUs of each.
+        The number of GPUs per worker.
 
     Raises:
-        InputError: If they do not fit in.
+        InputError: If the resources are not sufficient.
     """
     if gpus is None:
         gpus = int(any(machine.get("GPU") for machine in machines))
-    room = sum(places(machine, gpus) for machine in machines)
+    room = sum(worker_capacity(machine, gpus) for machine in machines)
     if workers > room:
         cpus, all_gpus = (sum(machine.get(kind, 0) for machine in machines) for kind in ("CPU", "GPU"))
         wanted = "a CPU" + (f" and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "")
@@ -127,7 +128,7 @@ def check_room(machines, workers, gpus):
     return gpus
 
 
-def places(machine, gpus):
-    """How many workers find room on a machine."""
+def worker_capacity(machine, gpus):
+    """Returns the number of workers that a machine has resources for."""
     cpus = int(machine.get("CPU", 0))
     return min(cpus, int(machine.get("GPU", 0) // gpus)) if gpus else cpus

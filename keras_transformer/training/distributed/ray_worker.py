@@ -1,6 +1,6 @@
-"""The workers of a training on Ray: started, watched and started anew by Ray Train; each trains as if begun by hand.
+"""The workers of a training on Ray, which Ray Train starts, monitors and restarts.
 
-Ray's controller reads this module too, which only imports what is light.
+Ray's controller imports this module too, so it only imports lightweight modules at the top.
 """
 
 import contextlib
@@ -31,36 +31,36 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.errors import DiskFull, InputError, ProcessLost, RunLocked, TrainingDiverged, WorkersLost
 
 FINAL = (InputError, DiskFull, TrainingDiverged)
-"""What another try would only meet again."""
+"""Errors that would occur again after a retry."""
 
 CARRIED = ("JAX_", "KERAS_", "NCCL_", "PYTHONPATH", "TF_", "XLA_")
-"""Beginnings of the names of environment variables that the workers get too."""
+"""Prefixes of the environment variables that are passed on to the workers."""
 
 QUIET = {
-    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",  # Warns workers, which have no use for it, and us of itself.
-    "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",  # Logs what is printed, once more.
-    "RAY_TRAIN_ENABLE_WORKER_STRUCTURED_LOGGING": "0",  # Shows what other packages log for nobody to see.
+    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",  # The workers do not use it, and it logs a warning about itself.
+    "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",  # Logs everything that is printed a second time.
+    "RAY_TRAIN_ENABLE_WORKER_STRUCTURED_LOGGING": "0",  # Shows internal logs of other packages.
 }
 
 
 @contextlib.contextmanager
 def connected():
-    """Within it, Ray is connected to a cluster, or to one of its own on this machine, which ends with it.
+    """Context manager that connects Ray to a cluster, or to a temporary one on this machine.
 
-    A connection that was there is left as it is.
+    An existing connection is kept.
 
     Raises:
-        InputError: If the cluster does not let us in.
+        InputError: If the connection fails.
     """
     if ray.is_initialized():
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Of a Ray that is ours, nothing is told to anybody.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Disables telemetry of a Ray that is started here.
     try:
-        with our_logging_kept():
+        with preserved_logging():
             ray.init(
                 include_dashboard=False,
-                # Without one, every line of the workers begins with where it is from.
+                # Without it, Ray prefixes every line of the workers with its origin.
                 logging_config=ray.LoggingConfig(log_level="CRITICAL"),
                 runtime_env={"env_vars": QUIET},
             )
@@ -70,8 +70,11 @@ def connected():
 
 
 @contextlib.contextmanager
-def our_logging_kept():
-    """Within it, Ray may connect; what it sets for the logs of its workers does not stay set in this process."""
+def preserved_logging():
+    """Context manager that restores the logging of this process, which connecting Ray changes.
+
+    Connection errors become an `InputError`.
+    """
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     try:
@@ -84,40 +87,40 @@ def our_logging_kept():
 
 
 def machines():
-    """What each machine of the cluster has."""
+    """Returns the resources of each machine of the cluster."""
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
 
-def fit(asked, workers, retries, gpus):
-    """Trains by so many workers; returns what the first returns.
+def fit(train_args, workers, retries, gpus):
+    """Trains with Ray workers; returns the result of the first one.
 
     Args:
-        asked: The arguments of `train`.
-        workers: How many.
-        retries: How often they may fail.
-        gpus: GPUs of each.
+        train_args: Dictionary of arguments for `train`.
+        workers: Number of workers.
+        retries: How often the workers may fail.
+        gpus: GPUs per worker.
     """
     environment = {name: value for name, value in os.environ.items() if name.startswith(CARRIED)}
-    with tempfile.TemporaryDirectory() as nothing:  # For checkpoints that Ray knows of: ours are in the run folder.
+    with tempfile.TemporaryDirectory() as empty_folder:  # Unused by Ray: checkpoints are written to the run folder.
         trainer = JaxTrainer(
-            partial(work, os.getcwd(), asked),
-            jax_config=JaxConfig(),  # By itself it would have them meet on GPUs alone, and notice losses later.
+            partial(work, os.getcwd(), train_args),
+            jax_config=JaxConfig(),  # The default connects workers only on GPUs, and detects lost workers later.
             scaling_config=ScalingConfig(
                 num_workers=workers,
                 use_gpu=gpus > 0,
                 resources_per_worker={"CPU": 1, **({"GPU": gpus} if gpus else {})},
-                # GPUs of one machine are near each other; processors are better shared with nobody.
+                # GPUs of one machine have the fastest connection; CPU workers are faster on a machine of their own.
                 placement_strategy="PACK" if gpus else "SPREAD",
             ),
             run_config=RunConfig(
-                storage_path=nothing,
+                storage_path=empty_folder,
                 failure_config=FailureConfig(max_failures=retries),
                 callbacks=[Failures()],
                 worker_runtime_env={"env_vars": {**environment, "KERAS_BACKEND": "jax", **QUIET}},
-                logging_config=LoggingConfig("CRITICAL"),  # `Failures` says what is to be said.
+                logging_config=LoggingConfig("CRITICAL"),  # `Failures` prints the failures instead.
             ),
         )
-        with ctrl_c_as_ever(asked["run_dir"]):
+        with keyboard_interrupt_on_ctrl_c(train_args["run_dir"]):
             try:
                 return trainer.fit().return_value
             except (ControllerError, WorkerGroupError) as error:
@@ -125,114 +128,117 @@ def fit(asked, workers, retries, gpus):
 
 
 class Failures(UserCallback):
-    """Tells which workers failed, and ends the training where another try would be in vain; asked by the controller."""
+    """Prints which workers failed, and ends the training if a retry would fail again. Runs in Ray's controller."""
 
     def after_exception(self, run_context, worker_exceptions):
         for error in worker_exceptions.values():
-            if isinstance(error, FINAL) and not isinstance(error, RunLocked):  # A lost worker may hold it for a while.
+            if isinstance(error, FINAL) and not isinstance(error, RunLocked):  # A lost worker may still hold the lock.
                 raise error
-        print(f"Ray Train: {in_words(worker_exceptions)}", flush=True)
+        print(f"Ray Train: {describe_failures(worker_exceptions)}", flush=True)
 
 
 def outcome(error, retries):
-    """The exception to be raised for the one by which Ray Train ended."""
+    """Returns the exception to raise instead of that of Ray Train."""
     if isinstance(error, ControllerError):
-        why = error.controller_failure
-        return why if isinstance(why, FINAL) else WorkersLost(f"Ray Train: {first_line(why)}")
+        cause = error.controller_failure
+        return cause if isinstance(cause, FINAL) else WorkersLost(f"Ray Train: {first_line(cause)}")
     failures = error.worker_failures
-    again = f"after {retries} retries; the same command goes on from the last checkpoint"
+    advice = f"after {retries} retries; run the same command to resume from the last checkpoint"
     locked = next((failure for failure in failures.values() if isinstance(failure, InputError)), None)
-    return locked or WorkersLost(f"{in_words(failures)}, {again}")
+    return locked or WorkersLost(f"{describe_failures(failures)}, {advice}")
 
 
-def in_words(failures):
-    """Which workers failed, and how: exceptions by number."""
-    return ", ".join(f"worker {number} {how_it_failed(failures[number])}" for number in sorted(failures))
+def describe_failures(failures):
+    """Returns a message that lists the failed workers; `failures` maps worker numbers to exceptions."""
+    return ", ".join(f"worker {number} {describe_failure(failures[number])}" for number in sorted(failures))
 
 
-def how_it_failed(error):
-    """The end of a sentence on a worker's exception."""
+def describe_failure(error):
+    """Returns the predicate of a sentence about a worker's exception."""
     if isinstance(error, ProcessLost):
-        return "lost touch with another"
-    if type(error).__module__.partition(".")[0] == "ray":  # Its process is gone.
+        return "lost the connection to another worker"
+    if type(error).__module__.partition(".")[0] == "ray":  # Its process ended.
         return "was lost"
     return f"failed: {type(error).__name__}: {first_line(error)}"
 
 
 def first_line(error):
-    """What an exception says, in one line."""
+    """Returns the first line of an exception's message."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 @contextlib.contextmanager
-def ctrl_c_as_ever(run_dir):
-    """Ends with `KeyboardInterrupt` by Ctrl-C, for which Ray Train exits with 0, and gives signals back after it."""
+def keyboard_interrupt_on_ctrl_c(run_dir):
+    """Context manager that raises `KeyboardInterrupt` on Ctrl-C, where Ray Train would exit with status 0.
+
+    It restores the signal handler, which Ray Train replaces.
+    """
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        print(f"\nStopped. The same command goes on from the last checkpoint in {run_dir}.")
+        print(f"\nStopped. Run the same command to resume from the last checkpoint in {run_dir}.")
         raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def work(folder, asked):
-    """What each worker does: it meets the others, and trains with them.
+def work(folder, train_args):
+    """Main function of a worker: connects to the other workers and trains.
 
     Args:
-        folder: Where the command was typed, from which paths are meant.
-        asked: The arguments of `train`.
+        folder: Working directory of the command, to resolve relative paths.
+        train_args: Dictionary of arguments for `train`.
 
     Returns:
-        What `train` returns.
+        The dictionary that `train` returns.
     """
     if pathlib.Path(folder).is_dir():
         os.chdir(folder)
     first = get_context().get_world_rank() == 0
     try:
         with contextlib.nullcontext() if first else silence():
-            return train_together(asked)
+            return train_together(train_args)
     except (*FINAL, ProcessLost):
         raise
     except Exception:
-        traceback.print_exc()  # What nobody has thought of is more than one line can tell.
+        traceback.print_exc()  # An unexpected error needs a full traceback.
         raise
 
 
-def train_together(asked):
-    """Meets the other workers, trains, and waits for them."""
+def train_together(train_args):
+    """Connects to the other workers, trains, and waits for them."""
     import_tensorflow_quietly()
-    meet()
+    join_workers()
     import jax
 
     from keras_transformer.training.trainer import train
 
-    summary = train(**asked)
-    jax.distributed.shutdown()  # Waits for all, so that none takes another's end for a loss.
+    summary = train(**train_args)
+    jax.distributed.shutdown()  # Waits for all workers, so that none reports a finished one as lost.
     return summary
 
 
 @contextlib.contextmanager
 def silence():
-    """Within it, nothing that Python prints is shown; the first worker prints the same."""
+    """Context manager that discards Python's output, because the first worker prints the same."""
     with (
-        open(os.devnull, "w") as nowhere,
-        contextlib.redirect_stdout(nowhere),
-        contextlib.redirect_stderr(nowhere),
+        open(os.devnull, "w") as devnull,
+        contextlib.redirect_stdout(devnull),
+        contextlib.redirect_stderr(devnull),
     ):
         yield
 
 
-def meet():
-    """Joins all workers, at a port of the first one's machine that is free."""
+def join_workers():
+    """Connects all workers through a free port on the machine of the first one."""
     from keras_transformer.training.distributed.cluster import join_cluster
 
     number, count = get_context().get_world_rank(), get_context().get_world_size()
-    with socket.socket() as held:
+    with socket.socket() as reserved:
         address = None
         if number == 0:
-            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # As JAX does; so none takes it before JAX.
-            held.bind(("", 0))
-            address = f"{ray.util.get_node_ip_address()}:{held.getsockname()[1]}"
+            reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # As JAX does: reserves the port for JAX.
+            reserved.bind(("", 0))
+            address = f"{ray.util.get_node_ip_address()}:{reserved.getsockname()[1]}"
         join_cluster(broadcast_from_rank_zero(address), count, number)

@@ -1,7 +1,7 @@
-"""Which weights are split among devices where a model is large: embeddings, feed-forward networks, and logits.
+"""Model parallelism: shards the weights of embeddings, feed-forward networks and logits over devices.
 
-As Megatron-LM does it (Shoeybi et al. 2019, section 3): the inner layer by its columns and the outer one by its rows,
-so that nothing is exchanged between the two. Adam's moments and the moving average are split as their weights are.
+As in Megatron-LM (Shoeybi et al. 2019, section 3), the inner layer is split by columns and the outer layer by rows, so
+that no communication is needed between the two. Adam's moments and the moving average are sharded like their weights.
 """
 
 import keras
@@ -9,7 +9,7 @@ import keras
 from keras_transformer.errors import InputError
 
 BATCH, MODEL = "batch", "model"
-# Parts of the paths of weights and of what the optimizer keeps beside them, in which "_" stands for "/".
+# Patterns for the paths of weights ("/") and of the optimizer's variables, whose paths contain "_" instead.
 SPLIT = {
     "embedding.table": (None, MODEL),
     "feed_forward.inner.kernel": (None, MODEL),
@@ -20,21 +20,21 @@ SPLIT_LOGITS = {"outputs.kernel": (None, MODEL), "outputs.bias": (MODEL,)}
 
 
 def check_split(config, count, parts):
-    """Raises `InputError` if a model of that `Config` cannot be split in so many parts over so many devices."""
+    """Raises `InputError` if a model of this `Config` cannot be split into `parts` shards on `count` devices."""
     if parts < 1 or count % parts:
-        raise InputError(f"--model-devices {parts}: must divide the {count} devices there are to train on")
+        raise InputError(f"--model-devices {parts}: must divide the number of devices, {count}")
     for name in ("d_model", "dff"):
         if (size := getattr(config, name)) % parts:
             raise InputError(f"--model-devices {parts}: {name} {size} cannot be split evenly")
 
 
 def split_over(devices, parts, vocab_size):
-    """The Keras distribution of a batch over devices, so many of which split the weights of one model.
+    """Returns the Keras distribution that splits batches over devices and large weights over groups of devices.
 
     Args:
-        devices: Their names, as `keras.distribution.list_devices` has them.
-        parts: Devices of each model.
-        vocab_size: Of the answers; the logits' weights are split if it can be divided evenly.
+        devices: Device names from `keras.distribution.list_devices`.
+        parts: Number of devices that share the weights of one model.
+        vocab_size: Vocabulary size of the answers; the weights of the logits are split if `parts` divides it.
     """
     mesh = keras.distribution.DeviceMesh((len(devices) // parts, parts), (BATCH, MODEL), devices)
     layouts = keras.distribution.LayoutMap(mesh)

@@ -176,7 +176,7 @@ def test_changed_pairs_are_prepared_anew(tmp_path):
 
 def test_pairs_of_no_file(tmp_path):
     builder = pairs.Builder(data_dir=tmp_path)
-    with pytest.raises(InputError, match="say which files"):
+    with pytest.raises(InputError, match="name the files"):
         builder.download_and_prepare()
 
 

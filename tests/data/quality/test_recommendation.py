@@ -251,7 +251,7 @@ def test_a_folder_of_training_and_test_is_trained_on_without_a_validation(tmp_pa
 
 
 def test_what_is_asked_for_is_held_out():
-    with pytest.raises(InputError, match="too small: of its 20 pairs the split gives none to validation"):
+    with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         recommend_for(Corpus(frame([("안녕", "응")] * 20)), hold_out=True)
     assert recommend_for(Corpus(faq(400)), hold_out=True)[0].config.hold_out
     assert not recommend_for(Corpus(faq(2000)), hold_out=False)[0].config.hold_out

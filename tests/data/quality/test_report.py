@@ -106,7 +106,7 @@ def test_columns_and_encoding_are_in_the_command(tmp_path):
         ("Q,A\n안녕?,네\n".encode("cp949"), "line 2 is not UTF-8; the file reads as CP949: add --encoding cp949"),
         ("Q,A\n안녕?,네\n".encode("utf-16"), "the file starts like UTF-16: add --encoding utf-16"),
         ("Q,A\n안녕?,네\na,\xff\n잘 자,너도\n".encode("latin-1", "xmlcharrefreplace"), "line 3 is not UTF-8"),
-        (b"id,text,label\n1,2,3\n", "no column known as question or answer among id, text, label"),
+        (b"id,text,label\n1,2,3\n", "no known question or answer column among id, text, label"),
     ],
     ids=["empty", "no answer", "cp949", "utf-16", "broken", "columns"],
 )
@@ -130,7 +130,7 @@ def test_a_few_lines_in_another_encoding_are_named(tmp_path):
     path = write(tmp_path, SOUND)
     path.write_bytes(path.read_bytes().replace("3번 질문이에요?,3번".encode(), "삼,삼".encode("cp949"), 1))
     reason = check_corpus(path).unfit
-    assert reason == f"{path}: line 5 is not UTF-8: say its encoding with --encoding; or mend 1 row (5) of {path}"
+    assert reason == f"{path}: line 5 is not UTF-8: give its encoding with --encoding; or correct 1 row (5) of {path}"
 
 
 # What is wrong with the arguments
@@ -143,7 +143,7 @@ def test_a_few_lines_in_another_encoding_are_named(tmp_path):
         (["a.csv"], {"encoding": "utf-99"}, "no text encoding is named 'utf-99'"),
         (["a.csv"], {"question": "Q"}, "give both --question and --answer, or neither"),
         (["a.csv"] * 3, {}, "give one corpus file, or two parallel text files, not 3"),
-        (["empty"], {}, "empty: a folder without a corpus file"),
+        (["empty"], {}, "empty: no corpus file in this folder"),
     ],
 )
 def test_wrong_arguments_are_refused(tmp_path, names, options, message):
@@ -167,7 +167,7 @@ def test_questions_that_leak_but_for_their_spelling(tmp_path):
 def test_few_held_out_pairs(tmp_path):
     report = check_corpus(write(tmp_path, SOUND[:700]))
     held = report.split.validation.pairs
-    assert report.warnings == (f"validation has {held} pairs only: its scores go up and down by chance; add questions",)
+    assert report.warnings == (f"validation has only {held} pairs: its scores are noisy; add questions",)
 
 
 @pytest.mark.parametrize("pairs", [1, 300])
@@ -255,7 +255,7 @@ def test_rows_left_out_of_a_folder_are_a_warning(tmp_path):
 def test_an_unfit_folder(tmp_path):
     write(tmp_path, SOUND[:20], "test.csv")
     report = check_corpus(tmp_path)
-    assert "the split gives none to train" in report.unfit
+    assert "leaves none for train" in report.unfit
 
 
 def test_a_name_of_the_catalog_has_a_short_report(monkeypatch):

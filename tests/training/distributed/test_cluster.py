@@ -30,7 +30,7 @@ def seen(monkeypatch, backend, cpus=(), gpus=()):
 def test_all_gpus_are_trained_on_unless_told_otherwise(monkeypatch):
     seen(monkeypatch, "jax", gpus=("gpu:0", "gpu:1", "gpu:2"))
     assert [count_devices(), count_devices(1), count_devices(2)] == [3, 1, 2]
-    with pytest.raises(InputError, match="4 devices are not there: JAX sees 3"):
+    with pytest.raises(InputError, match="4 devices are not available: JAX finds 3"):
         count_devices(4)
 
 
@@ -45,7 +45,7 @@ def test_a_processor_is_one_device_unless_told_otherwise(monkeypatch):
 def test_other_backends_train_on_one(monkeypatch, backend):
     seen(monkeypatch, backend, gpus=("gpu:0", "gpu:1"))
     assert [count_devices(), count_devices(1)] == [1, 1]
-    with pytest.raises(InputError, match="2 devices at once are trained on by JAX alone: set KERAS_BACKEND=jax"):
+    with pytest.raises(InputError, match="training on 2 devices requires the JAX backend: set KERAS_BACKEND=jax"):
         count_devices(2)
 
 
@@ -91,12 +91,12 @@ def test_several_devices_train_as_one_and_one_goes_on_where_they_stopped(corpus)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((None, 2, 0), "--processes and --process need --coordinator, the address of the first"),
-        (("a:1", None, 0), "--coordinator needs --processes and --process, the number of this one from 0 on"),
-        (("a:1", 2, None), "--coordinator needs --processes and --process, the number of this one from 0 on"),
-        (("a:1", 2, 2), "--process 2: 2 processes are numbered from 0 on"),
+        ((None, 2, 0), "--processes and --process need --coordinator, the address of the first process"),
+        (("a:1", None, 0), "--coordinator needs --processes and --process, the number of this process from 0 on"),
+        (("a:1", 2, None), "--coordinator needs --processes and --process, the number of this process from 0 on"),
+        (("a:1", 2, 2), "--process 2: must be at least 0 and below --processes 2"),
         (("a", 2, 1), "--coordinator a: must end with a port, as in 10.0.0.1:1234"),
-        (("auto", 2, None), "with --coordinator auto, processes are not numbered by hand"),
+        (("auto", 2, None), "--coordinator auto numbers the processes itself: leave out --processes and --process"),
     ],
 )
 def test_a_cluster_that_cannot_be_is_one_line(monkeypatch, given, message):
@@ -105,7 +105,7 @@ def test_a_cluster_that_cannot_be_is_one_line(monkeypatch, given, message):
         join_cluster(*given)
     assert str(refused.value) == message
     monkeypatch.setattr(keras.backend, "backend", lambda: "torch")
-    with pytest.raises(InputError, match="by JAX alone: set KERAS_BACKEND=jax"):
+    with pytest.raises(InputError, match="requires the JAX backend: set KERAS_BACKEND=jax"):
         join_cluster(*given)
     join_cluster()  # A process that trains alone meets nobody.
 
@@ -158,11 +158,11 @@ def test_a_process_that_is_killed_ends_the_others_and_all_go_on_from_the_checkpo
     processes[1].kill()
     said = processes[0].communicate(timeout=600)[1]
     # Its connection breaks, or JAX has noticed first and ended it; either may still hear the other's last words.
-    ours = "keras-transformer: failed: another process of the training was lost ("
+    ours = "keras-transformer: failed: another process was lost ("
     assert {1: ours, -signal.SIGABRT: "detected fatal errors"}[processes[0].returncode] in said
     assert 1 <= len(losses_of(run)) < 40 and not (run / "summary.json").exists()
     processes[1].communicate()
-    assert "Going on at step" in outcomes(begin(2, free_port(), corpus, "killed", *epochs))[0]
+    assert "Resuming at step" in outcomes(begin(2, free_port(), corpus, "killed", *epochs))[0]
     np.testing.assert_allclose(losses_of(run), train_on(1, corpus, "never killed", *epochs)[0], rtol=1e-4)
 
 
@@ -177,7 +177,7 @@ def test_ctrl_c_in_the_first_process_ends_all_with_the_state_saved(corpus, free_
     processes[0].send_signal(signal.SIGINT)
     said = [process.communicate(timeout=600)[1] for process in processes]
     assert processes[0].returncode == 130 and processes[1].returncode not in (None, 0)
-    assert said[0].endswith(f"Stopped and saved in {run.name}. The same command goes on from here.\n")
+    assert said[0].endswith(f"Stopped and saved in {run.name}. Run the same command to resume.\n")
     assert not list(run.glob(".*.part"))
 
 

@@ -32,7 +32,7 @@ def test_what_can_be_on_no_cluster_is_one_line(jax, wanted, message):
 
 def test_other_backends_are_refused(monkeypatch):
     monkeypatch.setattr(keras.backend, "backend", lambda: "torch")
-    with pytest.raises(InputError, match="by JAX alone: set KERAS_BACKEND=jax"):
+    with pytest.raises(InputError, match="requires the JAX backend: set KERAS_BACKEND=jax"):
         train_on_ray("pairs.csv", "run")
 
 
@@ -47,7 +47,7 @@ def test_where_ray_is_missing_it_is_said_how_to_get_it(jax, monkeypatch):
 
 
 def test_a_cluster_that_is_not_there_is_one_line_at_once():
-    with pytest.raises(InputError, match=r"RAY_ADDRESS ray://a:1: must be that of the head node itself, as in 10"):
+    with pytest.raises(InputError, match=r"RAY_ADDRESS ray://a:1: must be the address of the head node, as in 10"):
         check_address("ray://a:1")
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # Where nobody listens.

@@ -170,7 +170,8 @@ def test_what_may_pass_is_told_and_tried_again(capsys):
     }  # fmt: skip
     ray_workers().Failures().after_exception(None, failures)
     assert capsys.readouterr().out == (
-        "Ray Train: worker 0 was lost, worker 1 failed: RunLocked: run: locked, worker 2 lost touch with another, "
+        "Ray Train: worker 0 was lost, worker 1 failed: RunLocked: run: locked, "
+        "worker 2 lost the connection to another worker, "
         "worker 3 failed: KeyError: 'a\\nb'\n"
     )
 
@@ -189,7 +190,7 @@ def test_how_a_training_ends_that_ray_train_gives_up():
     ]
     assert type(broken) is WorkersLost and str(broken) == "Ray Train: a"
     assert type(lost) is WorkersLost
-    assert str(lost) == "worker 1 was lost, after 3 retries; the same command goes on from the last checkpoint"
+    assert str(lost) == "worker 1 was lost, after 3 retries; run the same command to resume from the last checkpoint"
     assert type(locked) is RunLocked
 
 
@@ -248,7 +249,7 @@ def test_a_worker_that_is_killed_is_made_good(folder, cluster, alone):
     status, said = end_of(process)
     assert status == 0, said[-3000:]
     assert "Ray Train: worker 0 was lost" in said
-    assert "Going on at step" in said
+    assert "Resuming at step" in said
     np.testing.assert_allclose(losses_of(run), losses_of(alone), rtol=1e-4)
     weights, expected = load_file(run / "weights.safetensors"), load_file(alone / "weights.safetensors")
     assert weights.keys() == expected.keys()
@@ -266,7 +267,7 @@ def test_ctrl_c_leaves_a_ray_that_was_there_and_the_same_command_goes_on_until_r
     os.killpg(process.pid, signal.SIGINT)  # As a terminal does.
     status, said = end_of(process)
     assert status == 130
-    assert said.endswith("\nStopped. The same command goes on from the last checkpoint in stopped.\n\n")
+    assert said.endswith("\nStopped. Run the same command to resume from the last checkpoint in stopped.\n\n")
     wait_until(lambda: not processes(cluster["RAY_TMPDIR"], "Train"))
     assert processes(cluster["RAY_TMPDIR"], "raylet")
 
@@ -276,8 +277,8 @@ def test_ctrl_c_leaves_a_ray_that_was_there_and_the_same_command_goes_on_until_r
     [other] = set(processes(environment["RAY_TMPDIR"], "RayTrainWorker")) - {writer(run)}
     os.kill(other, signal.SIGKILL)
     status, said = end_of(process)
-    assert status == 1 and "Going on at step" in said
+    assert status == 1 and "Resuming at step" in said
     last = said.splitlines()[-1]
     assert last.startswith("keras-transformer: failed: ") and "worker 1 was lost" in last
-    assert last.endswith(", after 0 retries; the same command goes on from the last checkpoint")
+    assert last.endswith(", after 0 retries; run the same command to resume from the last checkpoint")
     wait_until(lambda: not processes(environment["RAY_TMPDIR"]))

@@ -53,8 +53,8 @@ def test_the_large_weights_are_split_with_all_that_is_kept_beside_them():
 @pytest.mark.parametrize(
     ("count", "parts", "message"),
     [
-        (4, 3, "--model-devices 3: must divide the 4 devices there are to train on"),
-        (4, 0, "--model-devices 0: must divide the 4 devices there are to train on"),
+        (4, 3, "--model-devices 3: must divide the number of devices, 4"),
+        (4, 0, "--model-devices 0: must divide the number of devices, 4"),
         (3, 3, "--model-devices 3: d_model 16 cannot be split evenly"),
         (4, 4, "--model-devices 4: dff 18 cannot be split evenly"),
     ],

@@ -17,7 +17,7 @@ ENCODING = "cp1252"
 
 
 class Builder(QuestionAnswerBuilder):
-    """Each utterance of a film's conversations with the next one, in the frozen split."""
+    """Consecutive utterances of film conversations, in the frozen split."""
 
     CORPUS = find_corpus("cornell_movie_dialogs")
     VERSION = tfds.core.Version(CORPUS.version)
@@ -30,7 +30,7 @@ class Builder(QuestionAnswerBuilder):
 
 
 def consecutive_utterances(archive):
-    """Yields the text of every utterance and of the next one in its conversation, if both have any."""
+    """Yields the texts of consecutive utterances in a conversation, if neither is empty."""
     texts = {row[0]: row[4].strip() for row in rows(archive, "movie_lines.txt")}
     for *_, utterances in rows(archive, "movie_conversations.txt"):
         for question, answer in itertools.pairwise(re.findall(r"L\d+", utterances)):
@@ -39,8 +39,8 @@ def consecutive_utterances(archive):
 
 
 def rows(archive, name):
-    """Yields the cells of each line of a file in the archive; only the last cell can hold the separator."""
+    """Yields the cells of each line of a file in the archive; only the last cell may contain the separator."""
     with archive.open(f"{FOLDER}/{name}") as file:
-        # Lines end at \n alone, whatever else a text holds.
+        # Only \n ends a line; texts may contain other line separators.
         for line in io.TextIOWrapper(file, ENCODING, newline="\n"):
             yield line.split(SEPARATOR, 4)

@@ -1,1 +1,1 @@
-"""A corpus of the user's own."""
+"""User-defined corpora."""

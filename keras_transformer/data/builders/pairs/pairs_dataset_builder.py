@@ -1,4 +1,4 @@
-"""The builder of `pairs`: a corpus of the user's own."""
+"""The builder of `pairs`, a user-defined corpus."""
 
 import dataclasses
 import hashlib
@@ -13,17 +13,17 @@ from keras_transformer.errors import InputError
 
 @dataclasses.dataclass(eq=False)
 class PairsConfig(tfds.core.BuilderConfig):
-    """Which corpus `pairs` is to be made of; the arguments are those of `load_pairs`.
+    """Configuration of `pairs`, with the arguments of `load_pairs`.
 
     Raises:
-        InputError: If a file is not there.
+        InputError: If a file does not exist.
 
     Attributes:
-        name: Found by itself: it changes with the files and with how they are read, so that a changed corpus is
-            prepared anew.
-        paths: The file, or two parallel ones, in a list.
-        question: Column of the questions.
-        answer: Column of the answers.
+        name: Set automatically from the contents of the files and the other attributes, so that a changed corpus is
+            prepared again.
+        paths: A list of one file or two parallel files.
+        question: Name of the question column.
+        answer: Name of the answer column.
         encoding: Encoding of the files.
     """
 
@@ -42,16 +42,16 @@ class PairsConfig(tfds.core.BuilderConfig):
         self.name = digest.hexdigest()[:16]
 
     def load(self):
-        """The pairs, as `load_pairs` returns them."""
+        """Loads the pairs with `load_pairs`."""
         if not self.paths:
-            raise InputError('pairs: say which files: PairsConfig(paths=["FILE"])')
+            raise InputError('pairs: name the files, as in PairsConfig(paths=["FILE"])')
         return load_pairs(self.paths, self.question, self.answer, self.encoding)
 
 
 class Builder(QuestionAnswerBuilder):
-    """Question-answer pairs of one's own, in the frozen split.
+    """User-defined question-answer pairs, in the frozen split.
 
-    With `tfds.load("pairs", builder_kwargs={"config": PairsConfig(paths=["mine.csv"])})`, or
+    Use `tfds.load("pairs", builder_kwargs={"config": PairsConfig(paths=["mine.csv"])})`, or
     `tfds build keras_transformer/data/builders/pairs --config '{"paths": ["/path/of/mine.csv"]}'`.
     """
 
