@@ -6,7 +6,6 @@ import sys
 
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
 from keras_transformer.config import FIELDS, Config
-from keras_transformer.data.quality.text_issues import NOT_COMPOSED
 
 UNFIT = 2
 BAR = 30  # Characters of the longest bar.
@@ -68,6 +67,8 @@ def report_lines(report):
 
 def files_lines(report):
     """Yields the encoding and line ends of each file."""
+    from keras_transformer.data.quality.text_issues import NOT_COMPOSED
+
     for file in report.files:
         mark = " with a byte-order mark" if file.mark else ""
         ends = " and ".join(f"{count:,} {name}" for name, count in file.line_ends.items()) or "none"

@@ -8,8 +8,6 @@ import pathlib
 import re
 from xml.etree import ElementTree
 
-from matplotlib import rc_context
-
 STYLE = pathlib.Path(__file__).with_name("page.css")
 
 
@@ -78,6 +76,8 @@ def inline_svg(figure, name, label):
     Returns:
         The element as a string.
     """
+    from matplotlib import rc_context
+
     file = io.BytesIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})

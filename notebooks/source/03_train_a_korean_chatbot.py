@@ -272,9 +272,7 @@ index = QuestionIndex(*texts, learn_embeddings(*texts))
 
 def compare(questions):
     rows = []
-    for question, composed, (numbers, similarities) in zip(
-        questions, bot.replies(questions), index.nearest(questions)
-    ):
+    for question, composed, (numbers, similarities) in zip(questions, bot.replies(questions), index.nearest(questions)):
         nearest = train_pairs.iloc[numbers[0]]
         rows.append([question, composed, nearest["answer"], nearest["question"], round(float(similarities[0]), 2)])
     return pd.DataFrame(rows, columns=["question", "composed", "retrieved", "nearest known question", "similarity"])
