@@ -4,8 +4,6 @@ import dataclasses
 
 import keras
 import numpy as np
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
-from matplotlib.path import Path
 
 from keras_transformer.models.transformer import components_of
 
@@ -31,12 +29,16 @@ class Sheet:
 
     def box(self, x, y, width, height, colour, **style):
         """Draws a box with rounded corners; x is its centre, y its lower edge."""
+        from matplotlib.patches import FancyBboxPatch
+
         shape = "round,pad=0,rounding_size=0.07"
         style = {"facecolor": colour, "edgecolor": INK, "zorder": SHAPES, **style}
         self.axes.add_patch(FancyBboxPatch((x - width / 2, y), width, height, shape, **style))
 
     def circle(self, x, y, radius):
         """Draws a white circle."""
+        from matplotlib.patches import Circle
+
         self.axes.add_patch(Circle((x, y), radius, facecolor="white", edgecolor=INK, zorder=SHAPES))
 
     def line(self, *points, over=False):
@@ -45,6 +47,9 @@ class Sheet:
 
     def arrow(self, *points):
         """Draws a line through points with an arrow head at the last one."""
+        from matplotlib.patches import FancyArrowPatch
+        from matplotlib.path import Path
+
         style = {"arrowstyle": "-|>,head_length=3,head_width=1.6", "joinstyle": "miter", "shrinkA": 0, "shrinkB": 0}
         self.axes.add_patch(FancyArrowPatch(path=Path(points), color=INK, zorder=LINES, **style))
 
