@@ -99,14 +99,12 @@ tokens = np.random.default_rng(0).normal(size=(1, 3, 16)).astype("float32")
 order = [2, 0, 1]
 
 
-def trace_attention(x):
+def attend(x):
     return np.asarray(attention({"query": x, "key": x, "value": x, "mask": None}))
 
 
-without = np.abs(trace_attention(tokens)[:, order] - trace_attention(tokens[:, order])).max()
-with_positions = np.abs(
-    trace_attention(add_positions(tokens))[:, order] - trace_attention(add_positions(tokens[:, order]))
-).max()
+without = np.abs(attend(tokens)[:, order] - attend(tokens[:, order])).max()
+with_positions = np.abs(attend(add_positions(tokens))[:, order] - attend(add_positions(tokens[:, order]))).max()
 print(f"outputs differ by {without:.4f} without positions, by {with_positions:.4f} with them")
 
 # %% [markdown] lang="en"

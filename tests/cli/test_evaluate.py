@@ -42,7 +42,7 @@ def test_the_table_is_for_people():
     }  # fmt: skip
     lines = list(table(found))
     assert lines[0] == 25 * " " + "95 % interval"
-    assert lines[4].startswith("chrf               50.0  40.0 to 60.0    character n-grams")
+    assert lines[4].startswith("chrf               50.0  40.0 to 60.0    character n-gram F-score")
     assert lines[6].startswith("exact_match       20.0%  10.0% to 30.0%  answers equal to a reference answer")
     assert lines[7].startswith("word_error_rate  125.0%                  word edits")
     assert not any("copied" in line for line in lines)

@@ -79,7 +79,7 @@ def test_help_with_its_greek_letters_is_the_same_in_a_plain_c_locale():
     plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     process = call("train", "--help", env=plain)
     assert process.returncode == 0
-    assert "ε_ls, section 5.4" in process.stdout.decode()
+    assert "ε_ls" in process.stdout.decode()
 
 
 def test_several_answers_to_each_question(small_run):

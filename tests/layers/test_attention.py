@@ -14,7 +14,7 @@ CASES = [
 ]
 
 
-def trace_attention(query, key, value, mask=None):
+def attend(query, key, value, mask=None):
     output, weights = scaled_dot_product_attention(query, key, value, mask)
     return ops.convert_to_numpy(output), ops.convert_to_numpy(weights)
 
@@ -25,14 +25,14 @@ def random(*shape, seed=0):
 
 @pytest.mark.parametrize(("query", "weights", "output"), CASES)
 def test_a_query_finds_the_keys_it_points_at(query, weights, output):
-    found, seen = trace_attention(np.array([query], "float32"), KEYS, VALUES)
+    found, seen = attend(np.array([query], "float32"), KEYS, VALUES)
     np.testing.assert_allclose(seen, [weights], atol=1e-6)
     np.testing.assert_allclose(found, [output], atol=1e-4)
 
 
 def test_several_queries_at_once():
     queries, weights, outputs = zip(*CASES, strict=True)
-    found, seen = trace_attention(np.array(queries, "float32"), KEYS, VALUES)
+    found, seen = attend(np.array(queries, "float32"), KEYS, VALUES)
     np.testing.assert_allclose(seen, weights, atol=1e-6)
     np.testing.assert_allclose(found, outputs, atol=1e-4)
 
@@ -42,7 +42,7 @@ def test_messi_smile_brightly():
     query = x @ np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], "float32")
     key = x @ np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], "float32")
     value = x @ np.array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], "float32")
-    output, weights = trace_attention(query, key, value)
+    output, weights = attend(query, key, value)
     np.testing.assert_allclose(
         weights, [[0.13613, 0.43194, 0.43194], [0.00089, 0.90884, 0.09027], [0.00744, 0.75471, 0.23785]], atol=1e-5
     )
@@ -53,39 +53,39 @@ def test_messi_smile_brightly():
 
 def test_hidden_keys_get_no_weight_at_all():
     # All keys are equal, so the weight is shared among those that may be seen.
-    output, weights = trace_attention(np.ones((1, 3)), np.ones((4, 3)), VALUES, np.array([[0, 1, 0, 1]], "float32"))
+    output, weights = attend(np.ones((1, 3)), np.ones((4, 3)), VALUES, np.array([[0, 1, 0, 1]], "float32"))
     np.testing.assert_array_equal(weights, [[0.5, 0, 0.5, 0]])
     np.testing.assert_allclose(output, [[50.5, 2.5]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float32"])
 def test_any_nonzero_mask_hides(dtype):
-    _, weights = trace_attention(np.ones((1, 3)), np.ones((4, 3)), VALUES, np.array([[0, 1, 0, 1]], dtype))
+    _, weights = attend(np.ones((1, 3)), np.ones((4, 3)), VALUES, np.array([[0, 1, 0, 1]], dtype))
     np.testing.assert_array_equal(weights, [[0.5, 0, 0.5, 0]])
 
 
 def test_what_hidden_keys_and_values_hold_does_not_matter():
     mask = np.array([[0, 0, 1, 1]], "float32")
     query, key, value = random(5, 3), random(4, 3, seed=1), random(4, 2, seed=2)
-    output, weights = trace_attention(query, key, value, mask)
+    output, weights = attend(query, key, value, mask)
     key[2:], value[2:] = 1e4, -1e4
-    changed_output, changed_weights = trace_attention(query, key, value, mask)
+    changed_output, changed_weights = attend(query, key, value, mask)
     np.testing.assert_array_equal(changed_output, output)
     np.testing.assert_array_equal(changed_weights, weights)
 
 
 def test_a_query_that_sees_nothing_gets_zeros():
     mask = np.array([[1, 1, 1, 1], [0, 0, 0, 0]], "float32")
-    output, weights = trace_attention(np.ones((2, 3)), np.ones((4, 3)), VALUES, mask)
+    output, weights = attend(np.ones((2, 3)), np.ones((4, 3)), VALUES, mask)
     np.testing.assert_array_equal(weights, [[0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]])
     np.testing.assert_allclose(output, [[0, 0], [277.75, 2.75]], rtol=1e-6)
 
 
 def test_a_single_key_gets_all_the_weight_without_a_warning():
-    output, weights = trace_attention(random(2, 3), KEYS[:1], VALUES[1:2])
+    output, weights = attend(random(2, 3), KEYS[:1], VALUES[1:2])
     np.testing.assert_array_equal(weights, [[1], [1]])
     np.testing.assert_array_equal(output, [[10, 0], [10, 0]])
-    output, weights = trace_attention(random(2, 3), KEYS[:1], VALUES[1:2], np.array([[1], [0]], "float32"))
+    output, weights = attend(random(2, 3), KEYS[:1], VALUES[1:2], np.array([[1], [0]], "float32"))
     np.testing.assert_array_equal(weights, [[0], [1]])
     np.testing.assert_array_equal(output, [[0, 0], [10, 0]])
 
@@ -191,7 +191,7 @@ def test_one_head_with_identity_kernels_is_scaled_dot_product_attention():
     layer.build({"query": query.shape, "key": key.shape, "value": value.shape})
     layer.set_weights([np.eye(3) if len(w.shape) == 2 else np.zeros(3) for w in layer.weights])
     output = layer({"query": query, "key": key, "value": value, "mask": None})
-    np.testing.assert_allclose(ops.convert_to_numpy(output), trace_attention(query, key, value)[0], atol=1e-6)
+    np.testing.assert_allclose(ops.convert_to_numpy(output), attend(query, key, value)[0], atol=1e-6)
 
 
 def test_heads_must_divide_the_width():
