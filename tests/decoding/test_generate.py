@@ -288,5 +288,5 @@ def test_programs_do_not_keep_a_model_alive():
 
 def test_other_models_are_refused():
     inputs = keras.Input((3,))
-    with pytest.raises(ValueError, match=r"made by transformer\(\)"):
+    with pytest.raises(ValueError, match=r"created by transformer\(\)"):
         generate(keras.Model(inputs, inputs), QUESTIONS, **LIMITS)
