@@ -1,7 +1,7 @@
-"""XLA compilation of parts of the training step on TensorFlow, also on a CPU.
+"""XLA compilation, put on a model from outside, for the training step on TensorFlow, also on a CPU.
 
-Each TensorFlow operation is one pass over memory. For operations on all weights, logits or activations, one compiled
-pass replaces many.
+Each TensorFlow operation is one pass over memory. For element-wise operations on all weights, logits or activations,
+one compiled pass replaces many.
 
 The full step is left to Keras, which compiles it on a GPU. On a CPU, XLA is slower than TensorFlow for bfloat16
 products. For float32 it is faster, but needs about 160 MB more memory at the tutorial's sizes.
@@ -11,8 +11,114 @@ import functools
 import operator
 
 import keras
+from keras import ops
+
+from keras_transformer.layers.attention import MultiHeadAttention, attention_logits, attention_weights
+from keras_transformer.layers.residual import EPSILON, AddAndNorm
+from keras_transformer.models.decoder import Decoder
 
 FUSED_CALLS = "keras_transformer/fused"  # Graph collection of the calls of compiled functions.
+
+
+# A model
+
+
+def fuse_elementwise(model):
+    """Compiles what lies between the matrix products of a model, in graphs where all shapes are static.
+
+    Only this model object is changed: not its class, its weights, its configuration or what is saved of it. On other
+    backends than TensorFlow nothing is done.
+
+    Args:
+        model: A `transformer()` or any other model or layer of this package, built.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return
+    for layer in model._flatten_layers():
+        if isinstance(layer, MultiHeadAttention):
+            layer.attention = fused_attention
+        elif type(layer) in FUSED:
+            layer.call = functools.partial(FUSED[type(layer)], layer, layer.call)
+
+
+def fused_attention(query, key, value, mask):
+    """`scaled_dot_product_attention` with a compiled softmax. The products stay as they are."""
+    masks = () if mask is None else (mask,)
+    weights = jit_compile_if_static(attention_weights, attention_logits(query, key), *masks)
+    return ops.matmul(weights, ops.cast(value, weights.dtype)), weights
+
+
+def fused_dropout(layer, call, inputs, training=False):
+    """The `call` of a `keras.layers.Dropout`."""
+    if not training or not fusible(inputs):
+        return call(inputs, training=training)
+    return fused(dropout)(inputs, layer.rate, next_seed(layer))
+
+
+def fused_norm(layer, call, inputs):
+    """The `call` of a `keras.layers.LayerNormalization`."""
+    return fused(normalized)(inputs, layer.gamma, layer.beta) if fusible(inputs) else call(inputs)
+
+
+def fused_add_and_norm(layer, call, x, sublayer, training=None):
+    """The `call` of an `AddAndNorm`."""
+    if not training or not fusible(x, sublayer):
+        return call(x, sublayer, training=training)
+    rate, seed = layer.dropout.rate, next_seed(layer.dropout)
+    if layer.norm_first:
+        return fused(dropped_added)(x, sublayer, rate, seed)
+    return fused(dropped_added_normed)(x, sublayer, layer.norm.gamma, layer.norm.beta, rate, seed)
+
+
+def decoder_after_encoder(layer, call, x, memory, *args, **kwargs):
+    """The `call` of a `Decoder`, which begins when the encoder has ended: see `serialize_calls`."""
+    if memory is not None:
+        x, memory = serialize_calls(x, memory)
+    return call(x, memory, *args, **kwargs)
+
+
+FUSED = {
+    keras.layers.Dropout: fused_dropout,
+    keras.layers.LayerNormalization: fused_norm,
+    AddAndNorm: fused_add_and_norm,
+    Decoder: decoder_after_encoder,
+}
+
+
+def next_seed(layer):
+    """Returns the seed of a dropout layer's next mask, or None if its rate is 0."""
+    return layer.seed_generator.next() if layer.rate else None
+
+
+def dropped_added_normed(x, sublayer, gamma, beta, rate, seed):
+    """Add & Norm after the sublayer, as one function that XLA can compile."""
+    return normalized(dropped_added(x, sublayer, rate, seed), gamma, beta)
+
+
+def dropped_added(x, sublayer, rate, seed):
+    """The residual connection with dropout, as one function that XLA can compile."""
+    return x + dropout(sublayer, rate, seed)
+
+
+def normalized(x, gamma, beta):
+    """Layer normalization over the last axis, as one function that XLA can compile."""
+    return ops.layer_normalization(x, gamma, beta, axis=-1, epsilon=EPSILON)
+
+
+def dropout(x, rate, seed):
+    """Dropout for compiled programs. `seed` is the next seed of a `SeedGenerator`.
+
+    Keras leaves the choice of the random number generator to XLA, whose default takes about 500 ns per number on a
+    CPU. Threefry takes 5 ns.
+    """
+    import tensorflow as tf
+
+    if not rate:
+        return x
+    return tf.nn.experimental.stateless_dropout(x, rate, tf.cast(seed, "int32"), rng_alg="threefry")
+
+
+# A function
 
 
 def fusible(*tensors):
@@ -89,16 +195,3 @@ def graph():
     import tensorflow as tf
 
     return tf.compat.v1.get_default_graph()
-
-
-def dropout(x, rate, seed):
-    """Dropout for compiled programs. `seed` is the next seed of a `SeedGenerator`.
-
-    Keras leaves the choice of the random number generator to XLA, whose default takes about 500 ns per number on a
-    CPU. Threefry takes 5 ns.
-    """
-    import tensorflow as tf
-
-    if not rate:
-        return x
-    return tf.nn.experimental.stateless_dropout(x, rate, tf.cast(seed, "int32"), rng_alg="threefry")

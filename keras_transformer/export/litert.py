@@ -107,6 +107,8 @@ def incremental(model, tied):
     """
     stepwise = IncrementalTransformer(model)
     if tied:
-        table = stepwise.parts.embed_target.table
-        stepwise.parts = dataclasses.replace(stepwise.parts, project=lambda x: ops.matmul(x, ops.transpose(table)))
+        table = stepwise.components.embed_target.table
+        stepwise.components = dataclasses.replace(
+            stepwise.components, project=lambda x: ops.matmul(x, ops.transpose(table))
+        )
     return stepwise

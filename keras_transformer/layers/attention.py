@@ -3,7 +3,6 @@
 import keras
 from keras import ops
 
-from keras_transformer.backend.xla import jit_compile_if_static
 from keras_transformer.layers.dense import Dense
 
 LARGEST_FLOAT16 = 65504.0
@@ -26,17 +25,20 @@ def scaled_dot_product_attention(query, key, value, mask):
         (…, query length, key length). Both have the query's dtype. Each row of weights sums to 1.
     """
     query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
-    # Scaling the query first makes it less likely that the product overflows in float16. An overflow gives infinity,
-    # and the softmax of infinities would be NaN, so `attention_weights` clips the logits.
-    query = query / float(query.shape[-1]) ** 0.5
-    logits = ops.matmul(query, ops.swapaxes(key, -2, -1))
-    masks = () if mask is None else (ops.convert_to_tensor(mask),)
-    weights = jit_compile_if_static(attention_weights, logits, *masks)
+    weights = attention_weights(attention_logits(query, key), mask)
     return ops.matmul(weights, ops.cast(value, weights.dtype)), weights
 
 
+def attention_logits(query, key):
+    """Returns Q Kᵀ / √d_k, shape (…, query length, key length)."""
+    # Scaling the query first makes it less likely that the product overflows in float16. An overflow gives infinity,
+    # and the softmax of infinities would be NaN, so `attention_weights` clips the logits.
+    query = query / float(query.shape[-1]) ** 0.5
+    return ops.matmul(query, ops.swapaxes(key, -2, -1))
+
+
 def attention_weights(logits, mask=None):
-    """Returns the softmax of Q Kᵀ / √d_k, computed in float32 and cast back. Masked positions get a weight of 0."""
+    """Returns the softmax of the logits, computed in float32 and cast back. Masked positions get a weight of 0."""
     dtype = logits.dtype
     logits = ops.cast(logits, "float32")
     if keras.backend.standardize_dtype(dtype) == "float16":
@@ -83,35 +85,48 @@ class MultiHeadAttention(keras.layers.Layer):
         self.value_dense.build(inputs_shape["value"])
         self.dense.build((None, None, self.d_model))
 
-    def call(self, inputs, cache=None, index=None):
-        """Computes attention over the full sequence, or for one step with cached keys and values.
+    def call(self, inputs, cache=None, cache_update_index=None, return_attention_scores=False):
+        """Computes attention over the full sequence, or for the newest token with cached keys and values.
 
         Args:
             inputs: Dictionary of "query" (batch, query length, width), "key" and "value" (batch, key length, width),
                 and "mask" (None, or broadcastable to (batch, num_heads, query length, key length); 1 = masked).
-            cache: None for a full pass. Otherwise the dictionary that this layer returned at the previous step, with
-                "key" and "value" of shape (batch, num_heads, rows, depth), or an empty dictionary.
-            index: Position at which the new keys and values are written into the cache. None if the cache is already
-                complete, as for the encoder output in cross-attention.
+            cache: Keys and values of earlier calls, a dictionary of "key" and "value", each of shape
+                (batch, num_heads, key length, depth), or None.
+            cache_update_index: Position at which the keys and values of `inputs` are written into the cache. If None,
+                the cache is used as it is, and "key" and "value" of `inputs` are not read.
+            return_attention_scores: Whether to return the attention weights too.
 
         Returns:
-            The output, shape (batch, query length, d_model). With a cache, a tuple of the output and a dictionary of
-            "key", "value" and the attention "weights" (batch, num_heads, query length, rows).
+            The output, shape (batch, query length, d_model). With a cache, a tuple of the output and the updated cache.
+            With `return_attention_scores`, the attention weights (batch, num_heads, query length, key length) follow.
         """
         query = self.split_heads(self.query_dense(inputs["query"]))
-        if cache and index is None:
-            key, value = cache["key"], cache["value"]
-        else:
-            key = self.split_heads(self.key_dense(inputs["key"]))
-            value = self.split_heads(self.value_dense(inputs["value"]))
-        if index is not None:
-            key = ops.slice_update(cache["key"], (0, 0, index, 0), key)
-            value = ops.slice_update(cache["value"], (0, 0, index, 0), value)
-        output, weights = scaled_dot_product_attention(query, key, value, inputs["mask"])
-        output = self.dense(self.merge_heads(output))
         if cache is None:
-            return output
-        return output, {"key": key, "value": value, "weights": weights}
+            key, value = self.keys_and_values(inputs)
+        else:
+            cache = self.updated(cache, inputs, cache_update_index)
+            key, value = cache["key"], cache["value"]
+        output, weights = self.attention(query, key, value, inputs["mask"])
+        output = self.dense(self.merge_heads(output))
+        return with_extras(output, cache, weights if return_attention_scores else None)
+
+    attention = staticmethod(scaled_dot_product_attention)
+
+    def keys_and_values(self, inputs):
+        """Projects "key" and "value" of the inputs. Returns both, each (batch, num_heads, key length, depth)."""
+        return self.split_heads(self.key_dense(inputs["key"])), self.split_heads(self.value_dense(inputs["value"]))
+
+    def updated(self, cache, inputs, index):
+        """Returns the cache with the keys and values of the inputs written at the index; unchanged if it is None."""
+        if index is None:
+            return cache
+        key, value = self.keys_and_values(inputs)
+        start = (0, 0, index, 0)
+        return {
+            "key": ops.slice_update(cache["key"], start, key),
+            "value": ops.slice_update(cache["value"], start, value),
+        }
 
     def split_heads(self, x):
         """Reshapes (batch, length, d_model) to (batch, num_heads, length, depth)."""
@@ -128,3 +143,9 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "d_model": self.d_model, "num_heads": self.num_heads}
+
+
+def with_extras(output, cache, scores):
+    """Returns the output, or a tuple of it, the cache and the attention scores, as far as they are not None."""
+    extras = [extra for extra in (cache, scores) if extra is not None]
+    return (output, *extras) if extras else output

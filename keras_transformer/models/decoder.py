@@ -3,12 +3,12 @@
 import keras
 from keras import ops
 
-from keras_transformer.backend import xla
-from keras_transformer.layers.attention import MultiHeadAttention
+from keras_transformer.layers.attention import MultiHeadAttention, with_extras
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
 from keras_transformer.layers.positional_encoding import DRAWN_ROWS, PositionalEncoding
-from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormalization
+from keras_transformer.layers.residual import AddAndNorm
+from keras_transformer.models.encoder import final_norm
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
@@ -45,41 +45,47 @@ class DecoderLayer(keras.layers.Layer):
         self.feed_forward.build(inputs_shape)
         self.feed_forward_norm.build(inputs_shape, inputs_shape)
 
-    def call(self, inputs, memory, look_ahead_mask, padding_mask, cache=None, index=None, training=None):
+    def call(
+        self, inputs, memory, look_ahead_mask, padding_mask, cache=None, cache_update_index=None,
+        return_attention_scores=False, training=None,
+    ):  # fmt: skip
         """Maps (batch, length, d_model) to the same shape and attends to the encoder output.
 
         Args:
             inputs: Embeddings or the output of the previous layer, shape (batch, length, d_model).
-            memory: Encoder output, shape (batch, memory length, d_model). Not used if the cache holds its keys and
-                values.
+            memory: Encoder output, shape (batch, memory length, d_model). Not read with a cache, which holds its keys
+                and values.
             look_ahead_mask: Shape (batch, 1, length, rows), 1 = masked.
             padding_mask: Mask of the memory, shape (batch, 1, 1, memory length), 1 = masked.
-            cache: None for a full pass, or a dictionary of "self_attention" and "cross_attention" caches, as described
-                in `MultiHeadAttention.call`.
-            index: With a cache, the position of the first row of `inputs`.
+            cache: None, or a dictionary of the caches of "self_attention" and "cross_attention", as described in
+                `MultiHeadAttention.call`.
+            cache_update_index: With a cache, the position of the first row of `inputs`.
+            return_attention_scores: Whether to return the attention weights too.
             training: Whether dropout is active.
 
         Returns:
-            The output. With a cache, a tuple of the output and the updated cache, which includes the attention weights.
+            The output. With a cache, a tuple of the output and the updated cache. With `return_attention_scores`, a
+            dictionary of the attention weights of "self_attention" and "cross_attention" follows.
         """
-        self_cache, cross_cache = (None, None) if cache is None else (cache["self_attention"], cache["cross_attention"])
-        x = self.self_attention_norm.sublayer_input(inputs, training=training)
-        attended = self.self_attention(
-            {"query": x, "key": x, "value": x, "mask": look_ahead_mask}, cache=self_cache, index=index
-        )
-        if cache is not None:
-            attended, self_cache = attended
+        caches = cache or {"self_attention": None, "cross_attention": None}
+        x = self.self_attention_norm.sublayer_input(inputs)
+        attended, *updated, self_scores = self.self_attention(
+            {"query": x, "key": x, "value": x, "mask": look_ahead_mask},
+            cache=caches["self_attention"], cache_update_index=cache_update_index, return_attention_scores=True,
+        )  # fmt: skip
         x = self.self_attention_norm(inputs, attended, training=training)
-        query = self.cross_attention_norm.sublayer_input(x, training=training)
-        attended = self.cross_attention(
-            {"query": query, "key": memory, "value": memory, "mask": padding_mask}, cache=cross_cache
-        )
-        if cache is not None:
-            attended, cross_cache = attended
+        query = self.cross_attention_norm.sublayer_input(x)
+        attended, *_, cross_scores = self.cross_attention(
+            {"query": query, "key": memory, "value": memory, "mask": padding_mask},
+            cache=caches["cross_attention"], return_attention_scores=True,
+        )  # fmt: skip
         x = self.cross_attention_norm(x, attended, training=training)
-        outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x, training=training))
+        outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x))
         x = self.feed_forward_norm(x, outputs, training=training)
-        return x if cache is None else (x, {"self_attention": self_cache, "cross_attention": cross_cache})
+        if cache is not None:
+            cache = {**cache, "self_attention": updated[0]}
+        scores = {"self_attention": self_scores, "cross_attention": cross_scores}
+        return with_extras(x, cache, scores if return_attention_scores else None)
 
     def compute_output_shape(self, inputs_shape, *other_shapes):
         return inputs_shape
@@ -107,12 +113,12 @@ class Decoder(keras.layers.Layer):
         self.sizes |= {"num_heads": num_heads, "dropout": dropout, "norm_first": norm_first}
         policy = self.dtype_policy
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
-        self.dropout = Dropout(dropout, name="dropout", dtype=policy)
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
             DecoderLayer(dff, d_model, num_heads, dropout, norm_first, name=f"layer_{i}", dtype=policy)
             for i in range(num_layers)
         ]
-        self.norm = LayerNormalization(name="norm", dtype=policy) if norm_first else None
+        self.norm = final_norm(policy) if norm_first else None
 
     def build(self, x_shape, memory_shape, look_ahead_mask_shape=None, padding_mask_shape=None, positions_shape=None):
         for layer in self.layers:
@@ -120,39 +126,43 @@ class Decoder(keras.layers.Layer):
         if self.norm:
             self.norm.build(x_shape)
 
-    def call(self, x, memory, look_ahead_mask, padding_mask, positions=None, cache=None, index=None, training=None):
+    def call(
+        self, x, memory, look_ahead_mask, padding_mask, positions=None, cache=None, cache_update_index=None,
+        return_attention_scores=False, training=None,
+    ):  # fmt: skip
         """Decodes embeddings of shape (batch, length, d_model).
 
         Args:
             x: Embeddings of the target tokens, shape (batch, length, d_model).
-            memory: Encoder output, shape (batch, memory length, d_model).
+            memory: Encoder output, shape (batch, memory length, d_model). Not read with a cache.
             look_ahead_mask: Shape (batch, 1, length, rows), 1 = masked.
             padding_mask: Mask of the memory, shape (batch, 1, 1 or length, memory length), 1 = masked.
             positions: Position of each token in its sequence, shape (batch, length). Defaults to 0, 1, 2, …
             cache: None for a full pass. For incremental decoding, the result of `start_cache` at the first step and the
                 cache of the previous step after that.
-            index: With a cache, the position of the single token in `x`.
+            cache_update_index: With a cache, the position of the single token in `x`.
+            return_attention_scores: Whether to return the attention weights too.
             training: Whether dropout is active.
 
         Returns:
             The output, of the same shape as `x`. With a cache, a tuple of the output and the cache for the next step.
+            With `return_attention_scores`, a list follows of the attention weights of each layer, as described in
+            `DecoderLayer.call`.
         """
-        if index is not None:
-            positions = ops.reshape(index, (1,))
-        x = self.position(x, positions)
-        if cache is None:
-            x, memory = xla.serialize_calls(x, memory)
-        x = self.dropout(x, training=training)
-        caches = []
+        if cache_update_index is not None:
+            positions = ops.reshape(cache_update_index, (1,))
+        x = self.dropout(self.position(x, positions), training=training)
+        caches, scores = [], []
         for i, layer in enumerate(self.layers):
-            layer_cache = None if cache is None else cache[i]
-            x = layer(x, memory, look_ahead_mask, padding_mask, cache=layer_cache, index=index, training=training)
-            if cache is not None:
-                x, layer_cache = x
-                caches.append(layer_cache)
+            x, *updated, layer_scores = layer(
+                x, memory, look_ahead_mask, padding_mask, cache=None if cache is None else cache[i],
+                cache_update_index=cache_update_index, return_attention_scores=True, training=training,
+            )  # fmt: skip
+            caches += updated
+            scores.append(layer_scores)
         if self.norm:
-            x = self.norm(x, training=training)
-        return x if cache is None else (x, caches)
+            x = self.norm(x)
+        return with_extras(x, None if cache is None else caches, scores if return_attention_scores else None)
 
     def start_cache(self, memory, rows):
         """Creates the cache for incremental decoding.
@@ -178,15 +188,9 @@ class Decoder(keras.layers.Layer):
 def layer_start_cache(layer, memory, rows):
     """Creates the cache of one `DecoderLayer`."""
     cross, own = layer.cross_attention, layer.self_attention
-    batch = ops.shape(memory)[0]
-    empty = ops.zeros((batch, own.num_heads, rows, own.depth), dtype=layer.compute_dtype)
-    return {
-        "self_attention": {"key": empty, "value": empty},
-        "cross_attention": {
-            "key": cross.split_heads(cross.key_dense(memory)),
-            "value": cross.split_heads(cross.value_dense(memory)),
-        },
-    }
+    room = ops.zeros((ops.shape(memory)[0], own.num_heads, rows, own.depth), dtype=layer.compute_dtype)
+    key, value = cross.keys_and_values({"key": memory, "value": memory})
+    return {"self_attention": {"key": room, "value": room}, "cross_attention": {"key": key, "value": value}}
 
 
 def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer", *, norm_first=False):

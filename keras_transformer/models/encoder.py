@@ -2,11 +2,11 @@
 
 import keras
 
-from keras_transformer.layers.attention import MultiHeadAttention
+from keras_transformer.layers.attention import MultiHeadAttention, with_extras
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
 from keras_transformer.layers.positional_encoding import DRAWN_ROWS, PositionalEncoding
-from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormalization
+from keras_transformer.layers.residual import EPSILON, AddAndNorm
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
@@ -37,19 +37,20 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward.build(inputs_shape)
         self.feed_forward_norm.build(inputs_shape, inputs_shape)
 
-    def call(self, inputs, padding_mask, cache=None, training=None):
+    def call(self, inputs, padding_mask, return_attention_scores=False, training=None):
         """Maps (batch, length, d_model) to the same shape. `padding_mask` is (batch, 1, 1, length), 1 = masked.
 
-        With `cache={}`, returns a tuple of the output and a dictionary with the attention weights.
+        With `return_attention_scores`, returns a tuple of the output and the attention weights, shape
+        (batch, num_heads, length, length).
         """
-        x = self.self_attention_norm.sublayer_input(inputs, training=training)
-        attended = self.self_attention({"query": x, "key": x, "value": x, "mask": padding_mask}, cache=cache)
-        if cache is not None:
-            attended, cache = attended
+        x = self.self_attention_norm.sublayer_input(inputs)
+        attended, scores = self.self_attention(
+            {"query": x, "key": x, "value": x, "mask": padding_mask}, return_attention_scores=True
+        )
         x = self.self_attention_norm(inputs, attended, training=training)
-        outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x, training=training))
+        outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x))
         x = self.feed_forward_norm(x, outputs, training=training)
-        return x if cache is None else (x, cache)
+        return with_extras(x, None, scores if return_attention_scores else None)
 
     def compute_output_shape(self, inputs_shape, padding_mask_shape=None):
         return inputs_shape
@@ -77,12 +78,12 @@ class Encoder(keras.layers.Layer):
         self.sizes |= {"num_heads": num_heads, "dropout": dropout, "norm_first": norm_first}
         policy = self.dtype_policy
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
-        self.dropout = Dropout(dropout, name="dropout", dtype=policy)
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
         self.layers = [
             EncoderLayer(dff, d_model, num_heads, dropout, norm_first, name=f"layer_{i}", dtype=policy)
             for i in range(num_layers)
         ]
-        self.norm = LayerNormalization(name="norm", dtype=policy) if norm_first else None
+        self.norm = final_norm(policy) if norm_first else None
 
     def build(self, x_shape, padding_mask_shape=None, positions_shape=None):
         for layer in self.layers:
@@ -90,36 +91,39 @@ class Encoder(keras.layers.Layer):
         if self.norm:
             self.norm.build(x_shape)
 
-    def call(self, x, padding_mask, positions=None, cache=None, training=None):
+    def call(self, x, padding_mask, positions=None, return_attention_scores=False, training=None):
         """Encodes embeddings of shape (batch, length, d_model).
 
         Args:
             x: Token embeddings, shape (batch, length, d_model).
             padding_mask: Shape (batch, 1, 1 or length, length), 1 = masked.
             positions: Position of each token in its sequence, shape (batch, length). Defaults to 0, 1, 2, …
-            cache: None, or an empty list to return the attention weights.
+            return_attention_scores: Whether to return the attention weights too.
             training: Whether dropout is active.
 
         Returns:
-            The encoder output (the memory), of the same shape as `x`. With a cache, a tuple of the output and a list of
-            one dictionary per layer with its attention weights.
+            The encoder output (the memory), of the same shape as `x`. With `return_attention_scores`, a tuple of it and
+            a list of the attention weights of each layer, shape (batch, num_heads, length, length).
         """
         x = self.dropout(self.position(x, positions), training=training)
-        caches = []
+        scores = []
         for layer in self.layers:
-            x = layer(x, padding_mask, cache=None if cache is None else {}, training=training)
-            if cache is not None:
-                x, layer_cache = x
-                caches.append(layer_cache)
+            x, layer_scores = layer(x, padding_mask, return_attention_scores=True, training=training)
+            scores.append(layer_scores)
         if self.norm:
-            x = self.norm(x, training=training)
-        return x if cache is None else (x, caches)
+            x = self.norm(x)
+        return with_extras(x, None, scores if return_attention_scores else None)
 
     def compute_output_shape(self, x_shape, *other_shapes):
         return x_shape
 
     def get_config(self):
         return {**super().get_config(), **self.sizes}
+
+
+def final_norm(dtype):
+    """Creates the layer normalization that follows the last layer of a pre-norm encoder or decoder."""
+    return keras.layers.LayerNormalization(epsilon=EPSILON, name="norm", dtype=dtype)
 
 
 def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer", *, norm_first=False):

@@ -18,7 +18,7 @@ class IncrementalTransformer:
     """
 
     def __init__(self, model):
-        self.parts = components_of(model)
+        self.components = components_of(model)
 
     def prefill(self, inputs, rows, copies=1, attention=False):
         """Encodes the questions and creates the cache.
@@ -35,11 +35,11 @@ class IncrementalTransformer:
             rows) and "cross" (batch, layers, heads, rows, length). Each step writes its own row of the last two.
         """
         padding_mask = create_padding_mask(inputs)
-        embedded = self.parts.embed_source(inputs)
-        encoded, layer_caches = self.parts.encoder(embedded, padding_mask, cache=[], training=False)
-        cache = {"padding_mask": padding_mask, "layers": self.parts.decoder.start_cache(encoded, rows)}
+        embedded = self.components.embed_source(inputs)
+        memory, scores = self.components.encoder(embedded, padding_mask, return_attention_scores=True, training=False)
+        cache = {"padding_mask": padding_mask, "layers": self.components.decoder.start_cache(memory, rows)}
         if attention:
-            cache["attention"] = start_attention(ops.stack([layer["weights"] for layer in layer_caches], axis=1), rows)
+            cache["attention"] = start_attention(ops.stack(scores, axis=1), rows)
         return cache if copies == 1 else keras.tree.map_structure(lambda x: ops.repeat(x, copies, axis=0), cache)
 
     def decode_step(self, ids, index, cache):
@@ -57,14 +57,14 @@ class IncrementalTransformer:
         rows = ops.shape(cache["layers"][0]["self_attention"]["key"])[2]
         # Masks the rows after this position, which are not written yet.
         unwritten = ops.cast(ops.reshape(ops.arange(rows), (1, 1, 1, rows)) > index, "float32")
-        outputs, layers = self.parts.decoder(
-            self.parts.embed_target(ops.expand_dims(ids, 1)), None, unwritten, cache["padding_mask"],
-            cache=cache["layers"], index=index, training=False,
+        outputs, layers, scores = self.components.decoder(
+            self.components.embed_target(ops.expand_dims(ids, 1)), None, unwritten, cache["padding_mask"],
+            cache=cache["layers"], cache_update_index=index, return_attention_scores=True, training=False,
         )  # fmt: skip
-        logits = ops.cast(self.parts.project(outputs)[:, 0], "float32")
-        next_cache = {**cache, "layers": [without_weights(layer) for layer in layers]}
+        logits = ops.cast(self.components.project(outputs)[:, 0], "float32")
+        next_cache = {**cache, "layers": layers}
         if "attention" in cache:
-            next_cache["attention"] = with_row(cache["attention"], layers, index)
+            next_cache["attention"] = with_row(cache["attention"], scores, index)
         return logits, next_cache
 
     def reorder_cache(self, cache, rows):
@@ -97,15 +97,10 @@ def start_attention(encoder, rows):
     return {"encoder": encoder, **{name: ops.zeros((*shape, rows, keys[name]), encoder.dtype) for name in keys}}
 
 
-def with_row(attention, layers, index):
-    """Returns the attention weights with those of the step at `index` written in."""
+def with_row(attention, scores, index):
+    """Returns the attention weights with the scores of the step at `index` written in, one dictionary per layer."""
     updated = dict(attention)
     for name, sublayer in (("decoder", "self_attention"), ("cross", "cross_attention")):
-        row = ops.stack([layer[sublayer]["weights"] for layer in layers], axis=1)
+        row = ops.stack([layer[sublayer] for layer in scores], axis=1)
         updated[name] = ops.slice_update(attention[name], (0, 0, 0, index, 0), row)
     return updated
-
-
-def without_weights(layer_cache):
-    """Returns a layer's cache without the attention weights, so that its structure is the same at every step."""
-    return {name: {"key": cache["key"], "value": cache["value"]} for name, cache in layer_cache.items()}

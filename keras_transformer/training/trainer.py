@@ -12,6 +12,7 @@ import numpy as np
 from keras_transformer.backend.devices import find_devices, prepare_devices
 from keras_transformer.backend.gpu_diagnostics import explain_unseen_gpu
 from keras_transformer.backend.precision import choose_precision, precision
+from keras_transformer.backend.xla import fuse_elementwise
 from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.config import FIELDS, Config, check_setting
 from keras_transformer.data.augmentation import augment
@@ -351,6 +352,7 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     keras.utils.set_random_seed(config.seed)
     with precision(precision_name):
         model = packed(run.build_model())
+    fuse_elementwise(model)
     draw_alike(model)
     optimizer = make_optimizer(config, steps_per_epoch, factor)
     optimizer.build(model.trainable_variables)

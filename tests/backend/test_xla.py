@@ -9,9 +9,9 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from keras_transformer import accuracy, loss_function, scaled_dot_product_attention, transformer
+from keras_transformer import MultiHeadAttention, accuracy, loss_function, transformer
 from keras_transformer.backend import xla
-from keras_transformer.layers.residual import AddAndNorm, Dropout, LayerNormalization
+from keras_transformer.layers.residual import EPSILON, AddAndNorm
 from keras_transformer.models.packed import packed
 from keras_transformer.training.ema import AveragingAdam
 from keras_transformer.training.losses import TokenLoss
@@ -50,25 +50,29 @@ def test_add_and_norm(norm_first):
     layer = AddAndNorm(dropout=0.0, norm_first=norm_first)
     layer.build(X.shape, Y.shape)
     layer.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
+    xla.fuse_elementwise(layer)
     assert_equal(*with_gradients(lambda x, y: layer(x, y, training=True), [X, Y]))
 
 
 def test_a_norm_by_itself():
-    layer = LayerNormalization()
+    layer = keras.layers.LayerNormalization(epsilon=EPSILON)
     layer.build(X.shape)
     layer.set_weights([np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40])])
-    assert_equal(*with_gradients(lambda x: layer(x, training=True), [X]))
+    xla.fuse_elementwise(layer)
+    assert_equal(*with_gradients(layer, [X]))
 
 
 def test_pre_norm_drops_and_adds_in_one_program():
     layer = AddAndNorm(dropout=0.5, norm_first=True)
     layer.build(X.shape, Y.shape)
-    assert len(programs_of(lambda x: layer(layer.sublayer_input(x, training=True), x, training=True), X.shape)) == 2
+    xla.fuse_elementwise(layer)
+    assert len(programs_of(lambda x: layer(layer.sublayer_input(x), x, training=True), X.shape)) == 2
 
 
 def test_the_gains_get_their_gradients():
     layer = AddAndNorm(dropout=0.0)
     layer.build(X.shape, Y.shape)
+    xla.fuse_elementwise(layer)
 
     def gradients():
         with tf.GradientTape() as tape:
@@ -80,7 +84,22 @@ def test_the_gains_get_their_gradients():
 
 @pytest.mark.parametrize("mask", [None, MASK])
 def test_attention(mask):
-    assert_equal(*with_gradients(lambda x, y: scaled_dot_product_attention(x, y, y, mask)[0], [X, Y]))
+    layer = MultiHeadAttention(4, 2)
+    layer.build(dict.fromkeys(("query", "key", "value"), X.shape))
+    xla.fuse_elementwise(layer)
+    assert_equal(*with_gradients(lambda x, y: layer({"query": x, "key": y, "value": y, "mask": mask}), [X, Y]))
+
+
+def test_only_the_model_that_is_asked_for_is_changed():
+    model, other = (transformer(20, 1, 16, 8, 2, 0.0) for _ in range(2))
+    xla.fuse_elementwise(model)
+    ids = np.ones((2, 4), "int32")
+
+    def run(model):
+        return lambda x: model({"inputs": tf.constant(ids), "dec_inputs": tf.constant(ids)}) + x[0, 0]
+
+    assert programs_of(run(model)) and not programs_of(run(other))
+    assert not programs_of(run(keras.models.clone_model(model)))
 
 
 @pytest.mark.parametrize("function", [loss_function, accuracy])
@@ -94,7 +113,8 @@ def test_losses_and_metrics(function):
 
 def test_dropout_keeps_the_scale_and_a_share_of_the_numbers():
     keras.utils.set_random_seed(0)
-    layer, ones = Dropout(0.25), tf.ones((100, 100))
+    layer, ones = keras.layers.Dropout(0.25), tf.ones((100, 100))
+    xla.fuse_elementwise(layer)
     draw = tf.function(lambda: layer(ones, training=True))
     first, second = draw().numpy(), draw().numpy()
     assert set(np.unique(first)) == {np.float32(0), np.float32(4 / 3)}
@@ -106,7 +126,8 @@ def test_dropout_keeps_the_scale_and_a_share_of_the_numbers():
 def test_dropout_of_the_same_seed_is_the_same():
     def draw():
         keras.utils.set_random_seed(7)
-        layer = Dropout(0.5)
+        layer = keras.layers.Dropout(0.5)
+        xla.fuse_elementwise(layer)
         return tf.function(lambda: layer(tf.ones((8, 8)), training=True))().numpy()
 
     np.testing.assert_array_equal(draw(), draw())
@@ -160,6 +181,7 @@ def test_a_loss_after_a_measure_has_its_gradient():
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_no_program_is_run_twice_at_a_time(norm_first):
     model = packed(transformer(20, 3, 16, 8, 2, 0.1, norm_first=norm_first))
+    xla.fuse_elementwise(model)
     model.compile(AveragingAdam(), TokenLoss(8), metrics=[TokenAccuracy(), Perplexity()])
     ids = RANDOM.integers(4, 20, (2, 8))  # Questions and answers of the same shape share their programs.
     rows = {name: np.ones_like(ids) for name in ("inputs", "segments", "dec_inputs", "dec_segments")}

@@ -82,7 +82,7 @@ def test_ctrl_c_is_status_130_and_the_key_opens(small_run, serve, tmp_path):
 def test_a_signal_before_the_server_runs_is_not_lost_where_exceptions_are(number, status, end):
     code = f"""
 import contextlib, os, sys
-from keras_transformer.cli import cli, serve
+from keras_transformer.cli import main, serve
 
 def forgetting(path):
     with contextlib.suppress(BaseException):
@@ -90,7 +90,7 @@ def forgetting(path):
     sys.exit("gone on")
 
 serve.make_served = forgetting
-cli.main(["serve", "run", "--port", "0"])
+main.main(["serve", "run", "--port", "0"])
 """
     process = call(code=code)
     assert (process.returncode, process.stderr) == (status, "Loading run …\n".encode() + end)

@@ -172,7 +172,7 @@ def test_attention_is_that_of_the_whole_pass(model, strategy):
     incremental = IncrementalTransformer(model)
     for row, (question, ids, length) in enumerate(zip(QUESTIONS, generation.ids, generation.lengths)):
         said = np.array([[START, *ids[: length - 1]]])
-        whole = whole_attention(incremental.parts, question[None], said)
+        whole = whole_attention(incremental.components, question[None], said)
         for name, weights in whole.items():
             kept = generation.attention[name][row]
             rows, keys = weights.shape[-2:]
@@ -183,16 +183,15 @@ def test_attention_is_that_of_the_whole_pass(model, strategy):
 def whole_attention(parts, question, said):
     """The attention weights of one pass: encoder, decoder and cross, each (1, layers, heads, …)."""
     mask = create_padding_mask(question)
-    memory, encoder = parts.encoder(parts.embed_source(question), mask, cache=[])
-    fresh = [{"self_attention": {}, "cross_attention": {}} for _ in range(2)]
-    _, decoder = parts.decoder(parts.embed_target(said), memory, create_look_ahead_mask(said), mask, cache=fresh)
+    memory, encoder = parts.encoder(parts.embed_source(question), mask, return_attention_scores=True)
+    _, decoder = parts.decoder(
+        parts.embed_target(said), memory, create_look_ahead_mask(said), mask, return_attention_scores=True
+    )
     layers = {"encoder": encoder} | {
-        name: [layer[part] for layer in decoder]
-        for name, part in (("decoder", "self_attention"), ("cross", "cross_attention"))
+        name: [layer[sublayer] for layer in decoder]
+        for name, sublayer in (("decoder", "self_attention"), ("cross", "cross_attention"))
     }
-    return {
-        name: np.stack([ops.convert_to_numpy(x["weights"]) for x in found], axis=1) for name, found in layers.items()
-    }
+    return {name: np.stack([ops.convert_to_numpy(x) for x in found], axis=1) for name, found in layers.items()}
 
 
 @pytest.mark.parametrize(

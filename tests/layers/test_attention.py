@@ -199,37 +199,42 @@ def test_heads_must_divide_the_width():
         MultiHeadAttention(10, 3)
 
 
-def test_an_empty_cache_returns_the_weights_as_well():
+def test_scores_are_returned_if_asked_for():
     layer = MultiHeadAttention(4, 2)
     x, mask = random(1, 3, 4), np.array([[[[0, 0, 1]]]], "float32")
     inputs = {"query": x, "key": x, "value": x, "mask": mask}
-    output, cache = layer(inputs, cache={})
+    output, scores = layer(inputs, return_attention_scores=True)
     np.testing.assert_array_equal(ops.convert_to_numpy(output), ops.convert_to_numpy(layer(inputs)))
-    assert cache["key"].shape == cache["value"].shape == (1, 2, 3, 2)
-    weights = ops.convert_to_numpy(cache["weights"])
-    assert weights.shape == (1, 2, 3, 3)
-    np.testing.assert_allclose(weights.sum(-1), np.ones((1, 2, 3)), rtol=1e-6)
-    np.testing.assert_array_equal(weights[..., 2], np.zeros((1, 2, 3)))
+    scores = ops.convert_to_numpy(scores)
+    assert scores.shape == (1, 2, 3, 3)
+    np.testing.assert_allclose(scores.sum(-1), np.ones((1, 2, 3)), rtol=1e-6)
+    np.testing.assert_array_equal(scores[..., 2], np.zeros((1, 2, 3)))
 
 
-def test_a_full_cache_stands_for_key_and_value():
+def test_a_cache_that_is_not_updated_stands_for_key_and_value():
     layer = MultiHeadAttention(4, 2)
     x, memory = random(1, 3, 4), random(1, 5, 4, seed=1)
-    output, cache = layer({"query": x, "key": memory, "value": memory, "mask": None}, cache={})
-    again, _ = layer({"query": x, "key": None, "value": None, "mask": None}, cache=cache)
+    output = layer({"query": x, "key": memory, "value": memory, "mask": None})
+    cache = dict(zip(("key", "value"), layer.keys_and_values({"key": memory, "value": memory}), strict=True))
+    again, unchanged = layer({"query": x, "key": None, "value": None, "mask": None}, cache=cache)
     np.testing.assert_array_equal(ops.convert_to_numpy(again), ops.convert_to_numpy(output))
+    np.testing.assert_array_equal(ops.convert_to_numpy(unchanged["key"]), ops.convert_to_numpy(cache["key"]))
 
 
-def test_index_says_where_new_rows_are_written():
+def test_cache_update_index_says_where_new_rows_are_written():
     layer = MultiHeadAttention(4, 2)
     x = random(1, 2, 4)
     layer.build({"query": x.shape, "key": x.shape, "value": x.shape})
     room = np.zeros((1, 2, 5, 2), "float32")
     mask = np.array([[[[1, 1, 0, 0, 1]]]], "float32")
-    output, cache = layer({"query": x, "key": x, "value": x, "mask": mask}, cache={"key": room, "value": room}, index=2)
+    inputs = {"query": x, "key": x, "value": x}
+    output, cache, scores = layer(
+        {**inputs, "mask": mask}, cache={"key": room, "value": room}, cache_update_index=2, return_attention_scores=True
+    )
     written = np.abs(ops.convert_to_numpy(cache["key"])).sum(axis=(0, 1, 3)) > 0
     np.testing.assert_array_equal(written, [False, False, True, True, False])
-    whole = layer({"query": x, "key": x, "value": x, "mask": None})
+    np.testing.assert_array_equal(ops.convert_to_numpy(scores)[0, 0, 0] > 0, written)
+    whole = layer({**inputs, "mask": None})
     np.testing.assert_allclose(ops.convert_to_numpy(output), ops.convert_to_numpy(whole), atol=1e-6)
 
 

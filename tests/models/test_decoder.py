@@ -69,12 +69,12 @@ def test_each_sublayer_has_its_own_dropout(sublayer):
     assert not np.allclose(ops.convert_to_numpy(layer(*inputs, training=True)), inference, atol=1e-3)
 
 
-def test_layer_with_a_cache_returns_its_attention_weights():
+def test_layer_returns_its_attention_scores_if_asked_for():
     layer = DecoderLayer(dff=16, d_model=8, num_heads=2, dropout=0.1)
     inputs = (random(2, 3, 8), random(2, 4, 8, seed=1), FUTURE, PADDING)
-    output, seen = layer(*inputs, cache={"self_attention": {}, "cross_attention": {}})
+    output, scores = layer(*inputs, return_attention_scores=True)
     np.testing.assert_array_equal(ops.convert_to_numpy(output), ops.convert_to_numpy(layer(*inputs)))
-    own, cross = (ops.convert_to_numpy(seen[name]["weights"]) for name in ("self_attention", "cross_attention"))
+    own, cross = (ops.convert_to_numpy(scores[name]) for name in ("self_attention", "cross_attention"))
     assert own.shape == (2, 2, 3, 3)
     np.testing.assert_array_equal(own > 0, np.broadcast_to(FUTURE == 0, own.shape))
     assert cross.shape == (2, 2, 3, 4)

@@ -66,12 +66,12 @@ def test_each_sublayer_has_its_own_dropout(sublayer):
     assert not np.allclose(ops.convert_to_numpy(layer(x, PADDING, training=True)), inference, atol=1e-3)
 
 
-def test_layer_with_a_cache_returns_its_attention_weights():
+def test_layer_returns_its_attention_scores_if_asked_for():
     layer = EncoderLayer(dff=16, d_model=8, num_heads=2, dropout=0.1)
     x = random(2, 4, 8)
-    output, seen = layer(x, PADDING, cache={})
+    output, scores = layer(x, PADDING, return_attention_scores=True)
     np.testing.assert_array_equal(ops.convert_to_numpy(output), ops.convert_to_numpy(layer(x, PADDING)))
-    weights = ops.convert_to_numpy(seen["weights"])
+    weights = ops.convert_to_numpy(scores)
     assert weights.shape == (2, 2, 4, 4)
     np.testing.assert_allclose(weights.sum(-1), np.ones((2, 2, 4)), rtol=1e-5)
     np.testing.assert_array_equal(weights[0, :, :, 3], np.zeros((2, 4)))
@@ -94,11 +94,11 @@ def test_the_stack_applies_its_layers_in_order():
     sizes = {"dff": 16, "d_model": 8, "num_heads": 2, "dropout": 0.1}
     stack = Encoder(num_layers=2, **sizes)
     x = random(2, 4, 8)
-    output, caches = stack(x, PADDING, cache=[])
+    output, scores = stack(x, PADDING, return_attention_scores=True)
     below = Encoder(num_layers=0, **sizes)(x, PADDING)
     expected = stack.layers[1](stack.layers[0](below, PADDING), PADDING)
     np.testing.assert_allclose(ops.convert_to_numpy(output), ops.convert_to_numpy(expected), atol=1e-5)
-    assert [cache["weights"].shape for cache in caches] == [(2, 2, 4, 4), (2, 2, 4, 4)]
+    assert [layer.shape for layer in scores] == [(2, 2, 4, 4), (2, 2, 4, 4)]
 
 
 def test_encoder_layer_model():
