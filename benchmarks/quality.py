@@ -20,7 +20,7 @@ from benchmarks.results import median_and_range, publish, table
 from keras_transformer import Run, loss_function, preset, split_pairs, train
 from keras_transformer.data.batching import Buckets
 from keras_transformer.data.tokenized import encode_pairs
-from keras_transformer.training.callbacks import BitsPerCharacter, TokenMeans
+from keras_transformer.training.callbacks import EpochScores
 from keras_transformer.training.ema import MOMENTUM, AveragedWeights
 from keras_transformer.training.metrics import Perplexity
 from keras_transformer.training.schedule import make_schedule
@@ -64,7 +64,7 @@ def train_plainly(run, parts):
     history = model.fit(
         batches.epochs(), epochs=config.epochs, shuffle=False, verbose=2,
         validation_data=Buckets(held_out, config.batch_size, shuffle=False).epochs(),
-        callbacks=[AveragedWeights(), TokenMeans(), BitsPerCharacter(held_out)],
+        callbacks=[AveragedWeights(), EpochScores(len(encoded) / len(batches), held_out)],
     )  # fmt: skip
     return history.history[ours.SCORE]
 

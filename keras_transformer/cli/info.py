@@ -3,7 +3,6 @@
 import json
 import pathlib
 
-from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
 
 
@@ -19,7 +18,6 @@ def add_info(commands):
 
 def run_info(options):
     """Prints the details of a run or an export."""
-    import_tensorflow_quietly()
     about = about_folder(pathlib.Path(options.path))
     print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_lines(about))
     return 0

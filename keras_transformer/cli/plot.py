@@ -93,7 +93,6 @@ def add_picture(pictures, name, draw, what, example):
 def run_plot(options):
     """Saves the figure and prints its path."""
     check(options.output)
-    import_tensorflow_quietly()
     save(options.draw(options), options.output)
     print(options.output)
     return 0
@@ -108,6 +107,7 @@ def draw_training(options):
 
 def draw_refusals(options):
     """Returns the refusal curves of a run."""
+    import_tensorflow_quietly()
     from keras_transformer.visualize.confidence import plot_refusals
 
     return plot_refusals(options.run)
@@ -115,6 +115,7 @@ def draw_refusals(options):
 
 def draw_schedule(options):
     """Returns the learning rate curves of runs or presets."""
+    import_tensorflow_quietly()
     from keras_transformer.runs.run import Run
     from keras_transformer.visualize.schedule import plot_schedule
     from keras_transformer.visualize.training import names_of
@@ -146,6 +147,7 @@ def schedule_of(name, config, updates):
 
 def draw_positions(options):
     """Returns the heat map of the positional encoding."""
+    import_tensorflow_quietly()
     from keras_transformer.visualize.position import plot_position_encoding
 
     return plot_position_encoding(options.position, options.d_model)
@@ -153,6 +155,7 @@ def draw_positions(options):
 
 def draw_model(options):
     """Returns the diagram of the model of a run or a preset."""
+    import_tensorflow_quietly()
     from keras_transformer.runs.run import Run, build_model
     from keras_transformer.visualize.model import plot_model_shape
 

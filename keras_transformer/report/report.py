@@ -17,8 +17,8 @@ from keras_transformer.evaluation.metric_info import LEGEND
 from keras_transformer.evaluation.text_metrics import HANGUL, mostly_korean
 from keras_transformer.report.samples import samples
 from keras_transformer.report.words import ABOUT, PANELS, WORDS
+from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
-from keras_transformer.training.callbacks import best_row
 from keras_transformer.training.trainer import PATHS
 from keras_transformer.visualize.page import STYLE, Page, policy
 from keras_transformer.visualize.training import training_panels

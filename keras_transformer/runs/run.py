@@ -20,18 +20,16 @@ All files are written atomically, so a run folder stays readable if the process 
 checkpoints contain the id of their run.
 """
 
-import csv
 import json
 import os
 import pathlib
 import uuid
 
-from keras_transformer.backend.devices import prepare_devices
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
 from keras_transformer.errors import DiskFull, InputError
-from keras_transformer.models.transformer import transformer
 from keras_transformer.runs.atomic_io import sha256, write_atomically, write_json
+from keras_transformer.runs.history import read_rows
 from keras_transformer.runs.lock import LOCK
 from keras_transformer.runs.quantization import dequantized
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
@@ -42,7 +40,7 @@ CONFIG, RECIPE, WEIGHTS = "config.json", "config.toml", "weights.safetensors"
 TOKENIZER, TARGET_TOKENIZER = "tokenizer", "target_tokenizer"
 TOKENIZER_FILES = {name + ending for name in (TOKENIZER, TARGET_TOKENIZER) for ending in ENDINGS}
 EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
-CHECKPOINT, METRICS, SUMMARY, LOGS = "checkpoint.safetensors", "metrics.csv", "summary.json", "logs"
+CHECKPOINT, SUMMARY, LOGS = "checkpoint.safetensors", "summary.json", "logs"
 CONFIDENCE = "confidence.json"
 
 
@@ -159,6 +157,10 @@ class Run:
 
     def build_model(self):
         """Builds a model of the run's sizes with initial weights."""
+        from keras_transformer.backend.devices import (
+            prepare_devices,  # Imports Keras, which reading a run does not need.
+        )
+
         prepare_devices()
         own = self.target_tokenizer is not self.tokenizer
         return build_model(self.config, self.tokenizer.vocab_size, self.target_tokenizer.vocab_size if own else None)
@@ -206,17 +208,7 @@ class Run:
         Raises:
             InputError: If the file is damaged.
         """
-        path = self.path / METRICS
-        if not path.is_file():
-            return []
-        try:
-            with open(path, encoding="utf-8", newline="") as file:
-                rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
-        except (ValueError, TypeError, csv.Error) as error:
-            raise InputError(f"{path}: damaged: {error}") from error
-        if any({"epoch", self.config.monitor} - row.keys() for row in rows):
-            raise InputError(f"{path}: damaged: every row must have epoch and {self.config.monitor}")
-        return rows
+        return read_rows(self.path, self.config.monitor)
 
     def summary(self):
         """Returns the summary of a finished training as a dictionary; None if it has not finished."""
@@ -264,6 +256,8 @@ def build_model(config, vocab_size, target_vocab_size=None):
         vocab_size: Vocabulary size of the questions.
         target_vocab_size: Vocabulary size of the answers; None if both share a tokenizer.
     """
+    from keras_transformer.models.transformer import transformer
+
     sizes = (config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
     return transformer(
         vocab_size,

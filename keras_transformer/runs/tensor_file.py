@@ -5,7 +5,6 @@ import math
 import struct
 import zlib
 
-import keras
 import numpy as np
 import safetensors
 
@@ -84,6 +83,8 @@ def tensors_checksum(path):
 
 def tensors_layout(names, tensors):
     """Returns the safetensors layout (type, shape and offsets of each array), and the total number of bytes."""
+    import keras  # Not needed for reading.
+
     layout, end = {}, 0
     for name in names:
         dtype, shape = keras.backend.standardize_dtype(tensors[name].dtype), tensors[name].shape

@@ -9,31 +9,39 @@ import warnings
 from functools import partial
 
 import keras
-import pandas as pd
 import tensorflow as tf
 
 from keras_transformer.runs.atomic_io import write_atomically
-from keras_transformer.runs.run import METRICS
+from keras_transformer.runs.history import (
+    DIVERGED,
+    METRICS,
+    SCORE,
+    best_row,
+    has_diverged,
+    out_of_patience,
+    rows_text,
+)
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
-
-SCORE = "val_bits_per_char"
-DIVERGED = "diverged"  # Column of metrics.csv: 1 if the epoch diverged, else 0.
 
 
 class Interrupted(Exception):
     """The user interrupted the training, and its state was saved."""
 
 
-class PairsPerSecond(keras.callbacks.Callback):
-    """Adds the training speed in pairs per second to the progress bar and the metrics.
+class EpochScores(keras.callbacks.Callback):
+    """Computes all scores of an epoch that Keras does not, and replaces those that it averages over batches.
+
+    The callbacks after it find in the logs: "loss" and "val_loss" in nats per token, "val_bits_per_char", which is
+    comparable across tokenizers and programs, and the training speed "pairs/s", which the progress bar shows too.
 
     Args:
         pairs_per_step: Average number of pairs in a batch.
+        validation: The `EncodedPairs` of the validation split.
     """
 
-    def __init__(self, pairs_per_step):
+    def __init__(self, pairs_per_step, validation):
         super().__init__()
-        self.pairs_per_step = pairs_per_step
+        self.pairs_per_step, self.validation = pairs_per_step, validation
 
     def on_epoch_begin(self, epoch, logs=None):
         self.steps, self.start = 0, time.perf_counter()
@@ -44,14 +52,14 @@ class PairsPerSecond(keras.callbacks.Callback):
         logs["pairs/s"] = self.speed
 
     def on_epoch_end(self, epoch, logs=None):
-        logs["pairs/s"] = self.speed
-
-
-class TokenMeans(keras.callbacks.Callback):
-    """Replaces the losses of an epoch, which Keras averages over batches, by means over tokens."""
-
-    def on_epoch_end(self, epoch, logs=None):
         logs["loss"], logs["val_loss"] = math.log(logs["perplexity"]), math.log(logs["val_perplexity"])
+        logs["pairs/s"] = self.speed
+        logs[SCORE] = bits_per_character(logs["val_loss"], self.validation)
+
+
+def bits_per_character(loss, pairs):
+    """Converts a loss in nats per token of `EncodedPairs` to bits per character of their answers."""
+    return loss / math.log(2) * (pairs.tokens / pairs.characters)
 
 
 class NarrowBar(keras.callbacks.Callback):
@@ -60,25 +68,6 @@ class NarrowBar(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         for name in ("accuracy", "perplexity"):
             logs.pop(name, None)
-
-
-class BitsPerCharacter(keras.callbacks.Callback):
-    """Adds the validation loss in bits per character, which is comparable across tokenizers and programs.
-
-    Args:
-        validation: The `EncodedPairs` of the validation split.
-    """
-
-    def __init__(self, validation):
-        super().__init__()
-        self.tokens_per_character = validation.tokens / validation.characters
-
-    def on_epoch_end(self, epoch, logs=None):
-        logs[SCORE] = self.score(logs["val_loss"])
-
-    def score(self, loss):
-        """Converts a loss in nats per token to bits per character."""
-        return loss / math.log(2) * self.tokens_per_character
 
 
 class TolerantTensorBoard(keras.callbacks.TensorBoard):
@@ -206,7 +195,7 @@ def write_metrics(path, rows):
     if not rows:
         return
     try:
-        write_atomically(path, pd.DataFrame(rows).to_csv(index=False, na_rep="nan").encode("utf-8"))
+        write_atomically(path, rows_text(rows).encode("utf-8"))
     except PermissionError as error:  # Open in a spreadsheet on Windows. The checkpoint contains the rows as well.
         warnings.warn(f"{path.name} cannot be written now, will retry: {error.strerror}", stacklevel=2)
 
@@ -246,34 +235,3 @@ class StopOnInterrupt(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         if self.requested:
             raise Interrupted  # `RunCheckpoint`, which is called before, has saved the epoch with its validation.
-
-
-def has_diverged(row):
-    """Returns whether the epoch of a row of metrics diverged."""
-    return row.get(DIVERGED) == 1
-
-
-def best_row(rows, monitor):
-    """Returns the best row by the monitored column, or None if all epochs diverged."""
-    return next(iter(ranked(rows, monitor)), None)
-
-
-def ranked(rows, monitor):
-    """Returns the rows that have not diverged, best first: by the highest accuracy, or the lowest other metric.
-
-    Ties are won by the earliest epoch, except for the training accuracy, where the latest epoch wins: the saved weights
-    are a moving average, which still lags behind when the training accuracy first reaches its maximum.
-    """
-    good = [row for row in rows if not has_diverged(row)]
-    if monitor == "accuracy":
-        good.reverse()
-    return sorted(good, key=lambda row: row[monitor], reverse=monitor.endswith("accuracy"))
-
-
-def out_of_patience(rows, patience, monitor):
-    """Returns whether the last `patience` epochs, all after the last divergence, brought no improvement."""
-    if not (patience and rows):
-        return False
-    best = best_row(rows, monitor)
-    begin = max(row["epoch"] for row in rows if row is best or has_diverged(row))
-    return rows[-1]["epoch"] - begin >= patience

@@ -13,10 +13,11 @@ from keras_transformer.chat.datastore import Datastore
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.errors import InputError
 from keras_transformer.models.packed import packed
+from keras_transformer.runs.history import SCORE, best_row, ranked
 from keras_transformer.runs.run import Run
 from keras_transformer.runs.tensor_file import load_tensors
 from keras_transformer.training.answering import prepare_answers
-from keras_transformer.training.callbacks import SCORE, BitsPerCharacter, best_row, ranked
+from keras_transformer.training.callbacks import bits_per_character
 from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.corrections import corrected
 from keras_transformer.training.losses import TokenLoss
@@ -96,5 +97,5 @@ def validate(run, model, corpus):
         "val_loss": loss,
         "val_perplexity": scores["perplexity"],
         "val_accuracy": scores["accuracy"],
-        SCORE: BitsPerCharacter(rows.encoded).score(loss),
+        SCORE: bits_per_character(loss, rows.encoded),
     }

@@ -6,7 +6,8 @@ import keras
 
 from keras_transformer.config import MONITORS
 from keras_transformer.errors import TrainingDiverged
-from keras_transformer.training.callbacks import DIVERGED, best_row, has_diverged, learning_rate
+from keras_transformer.runs.history import DIVERGED, best_row, has_diverged
+from keras_transformer.training.callbacks import learning_rate
 from keras_transformer.training.distributed.cluster import wait_for_all
 from keras_transformer.training.fine_tuning import load_origin
 from keras_transformer.training.initialization import draw_alike

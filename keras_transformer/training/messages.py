@@ -3,8 +3,8 @@
 import numpy as np
 
 from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.runs.history import best_row, has_diverged
 from keras_transformer.text.turns import BETWEEN
-from keras_transformer.training.callbacks import best_row, has_diverged
 
 SAMPLES = 5  # Number of sample questions answered at the end of training.
 CLEARLY = 0.01  # Minimum relative improvement of the last epoch for a hint to train longer.

@@ -1,7 +1,7 @@
 """Checks that a run can be resumed: with the same corpus, and without changes to settings that define the training."""
 
 from keras_transformer.errors import InputError
-from keras_transformer.training.callbacks import best_row
+from keras_transformer.runs.history import best_row
 from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.fine_tuning import check_origin
 

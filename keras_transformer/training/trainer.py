@@ -24,6 +24,7 @@ from keras_transformer.data.recombination import recombine
 from keras_transformer.data.tokenized import PairEncoder
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers, write_json
+from keras_transformer.runs.history import SCORE, best_scores, out_of_patience
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as training_callbacks
@@ -232,9 +233,7 @@ def fit_keeping(model, run, training, validation, run_checkpoint):
         tensorboard = [training_callbacks.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if writes else []
         callbacks = [
             run_checkpoint.average,
-            training_callbacks.PairsPerSecond(len(training.encoded) / len(training)),
-            training_callbacks.TokenMeans(),
-            training_callbacks.BitsPerCharacter(validation.encoded),
+            training_callbacks.EpochScores(len(training.encoded) / len(training), validation.encoded),
             *tensorboard,
             DivergenceCheck(run_checkpoint),
             run_checkpoint,
@@ -250,7 +249,7 @@ def fit_keeping(model, run, training, validation, run_checkpoint):
 
 def steps_are_left(config, training, step, rows):
     """Returns whether training steps remain: neither the last epoch nor early stopping was reached."""
-    stopped_early = training_callbacks.out_of_patience(rows, config.patience, config.monitor)
+    stopped_early = out_of_patience(rows, config.patience, config.monitor)
     return step < config.epochs * len(training) and not stopped_early
 
 
@@ -387,17 +386,6 @@ def absolute(paths):
     return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
 
 
-def best_scores(rows, monitor):
-    """Returns the number of the best epoch and its scores."""
-    best = training_callbacks.best_row(rows, monitor)
-    if best is None:
-        return {"best_epoch": None}
-    return {
-        "best_epoch": best["epoch"],
-        **{name: best[name] for name in best if name.startswith("val_") or name == monitor},
-    }
-
-
 def greeting(run, model, training, step, where):
     """Returns the message at the start of a training."""
     what = f"Resuming at step {step} of" if step else "Training"
@@ -415,7 +403,7 @@ def farewell(run, summary):
         return f"Stopped and saved in {run.path}. Run the same command to resume."
     return (
         f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
-        f"{summary[training_callbacks.SCORE]:.3f} validation bits per character, kept in {run.path}."
+        f"{summary[SCORE]:.3f} validation bits per character, kept in {run.path}."
     )
 
 

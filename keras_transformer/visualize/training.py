@@ -3,8 +3,8 @@
 import dataclasses
 
 from keras_transformer.errors import InputError
+from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
-from keras_transformer.training.callbacks import best_row
 
 THIN, THICK = 0.9, 2.0
 PANELS = {

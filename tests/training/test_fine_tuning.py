@@ -36,7 +36,7 @@ def first_weights(monkeypatch):
     def look(self, logs=None):
         seen.append([keras.ops.convert_to_numpy(weight).copy() for weight in self.model.weights])
 
-    monkeypatch.setattr(training_callbacks.PairsPerSecond, "on_train_begin", look)
+    monkeypatch.setattr(training_callbacks.EpochScores, "on_train_begin", look)
     return seen
 
 

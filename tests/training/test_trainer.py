@@ -24,6 +24,7 @@ from keras_transformer import (
 from keras_transformer.backend.devices import Devices
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.quality.recommendation import recommend_for
+from keras_transformer.runs.history import SCORE
 from keras_transformer.runs.run import load_tensors
 from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training import trainer
@@ -194,9 +195,9 @@ def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
 def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeypatch):
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
     monkeypatch.setattr(
-        training_callbacks.PairsPerSecond, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+        training_callbacks.EpochScores, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
     )
-    monkeypatch.setattr(training_callbacks.PairsPerSecond, "on_train_batch_end", lambda *_, **__: None)
+    monkeypatch.setattr(training_callbacks.EpochScores, "on_train_batch_end", lambda *_, **__: None)
     assert not train(pairs, tmp_path / "run", TINY)["finished"]
     assert not (tmp_path / "run/summary.json").exists()
 
@@ -216,9 +217,9 @@ def test_pairs_of_other_columns_or_without_text_are_refused(pairs, tmp_path):
 
 def test_patience_ends_training(pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        training_callbacks.BitsPerCharacter,
+        training_callbacks.EpochScores,
         "on_epoch_end",
-        lambda self, epoch, logs: logs.update({training_callbacks.SCORE: epoch}),
+        lambda self, epoch, logs: logs.update({SCORE: epoch}),
     )
     summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
     assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
@@ -228,9 +229,9 @@ def scores(monkeypatch, **columns):
     """Lets the epochs have these scores, one after the other."""
 
     def measure(self, epoch, logs):
-        logs.update({training_callbacks.SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
+        logs.update({SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
 
-    monkeypatch.setattr(training_callbacks.BitsPerCharacter, "on_epoch_end", measure)
+    monkeypatch.setattr(training_callbacks.EpochScores, "on_epoch_end", measure)
 
 
 def test_the_monitor_decides_on_patience_and_weights(pairs, tmp_path, monkeypatch):

@@ -90,10 +90,10 @@ def test_more_workers_than_there_is_room_for_are_refused(machines, workers, gpus
     [
         (["--ray-gpus", "1"], "--ray-retries and --ray-gpus need --ray-workers"),
         (["--ray-retries", "1"], "--ray-retries and --ray-gpus need --ray-workers"),
-        (["--ray-workers", "2", "--devices", "2"], "Ray places the workers. Leave out --devices, --model-devices"),
+        (["--ray-workers", "2", "--devices", "2"], "--ray-workers: Ray places the workers. Leave out --devices, --model-devices"),
         (
             ["--ray-workers", "2", "--coordinator", "auto"],
-            "Ray places the workers. Leave out --devices, --model-devices",
+            "--ray-workers: Ray places the workers. Leave out --devices, --model-devices",
         ),
         (["--ray-workers", "0"], "workers on Ray must be 1 or more, not 0"),
     ],
