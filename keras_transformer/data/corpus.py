@@ -26,6 +26,7 @@ PART_NAMES = {
 """Words in file names that determine the split of a file in a folder."""
 
 SAMPLE = 250_000  # Maximum number of pairs to train a tokenizer on; more need memory without improving it.
+KEPT = 250_000  # Maximum number of pairs of a corpus that stays in memory once it is read.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Survey:
 class Corpus:
     """Question-answer pairs with their source and dataset splits.
 
-    Files are read in chunks, and only one chunk is in memory at a time. The files of a folder are read in the order of
+    Files are read in chunks. Up to `KEPT` pairs stay in memory and are read and checked once; of a larger corpus, only
+    one chunk is in memory at a time, and every pass reads the files. The files of a folder are read in the order of
     their names. A file whose name contains a split (`train-01.csv`, `fre_dev.tsv`) belongs to that split; all other
     pairs are divided by the frozen split.
 
@@ -82,6 +84,7 @@ class Corpus:
             self._files = [("test" if name == "test" else "train", read) for name, read in self._files]
             self._files += [("validation", read) for name, read in held_out if not own or name == "validation"]
         self.has_validation = any(name == "validation" for name, _ in self._files)
+        self._kept = {}
 
     @classmethod
     def found_at(cls, source):
@@ -137,7 +140,20 @@ class Corpus:
             yield self._split(name, pairs, hold_out)
 
     def _read(self, turns):
-        return ((name, pairs) for name, read in self._files for pairs in read(turns=turns))
+        """Yields the name of the split, or None, and the pairs of each chunk; from memory if they are kept."""
+        if turns in self._kept:
+            yield from self._kept[turns]
+            return
+        chunks, total = [], 0
+        for name, read in self._files:
+            for pairs in read(turns=turns):
+                total += len(pairs)
+                chunks.append((name, pairs))
+                if total > KEPT:
+                    chunks.clear()
+                yield name, pairs
+        if total <= KEPT:
+            self._kept = {turns: chunks}
 
     def _split(self, name, pairs, hold_out):
         if name in (None, "train") and not self.has_validation and not hold_out:

@@ -107,10 +107,8 @@ def train(
     parent = Run(from_run) if from_run else None
     run = Run(run_dir) if Run.exists(run_dir) else None
     existing_run = run or parent
-    config, survey = config or (existing_run.config if existing_run else None), None
-    if config is None and settings.keys() == FIELDS.keys():
-        config = Config()  # `settings` override all of it.
-    recommended = config is None
+    config = config or base_config(existing_run, settings)
+    recommended, survey = config is None, None
     if recommended:
         config, survey = recommended_config(corpus, settings, tokenizer, target_tokenizer)
     config = config.replace(**settings)
@@ -149,6 +147,13 @@ def train(
     if summary["finished"]:
         tell_more(run, validation.encoded, training.encoded)
     return summary
+
+
+def base_config(existing_run, settings):
+    """Returns the `Config` that `settings` change: that of the run or its parent; None to have one recommended."""
+    if existing_run:
+        return existing_run.config
+    return Config() if settings.keys() == FIELDS.keys() else None  # If all settings are given, none is recommended.
 
 
 def recommended_config(corpus, settings, tokenizer, target_tokenizer):

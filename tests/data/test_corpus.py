@@ -230,3 +230,17 @@ def test_an_opening_is_part_of_the_fingerprint():
     pairs = frame(("a", "b"), ("b", "c"))
     assert fingerprint(pairs.assign(opening=["a", "b"])) == fingerprint(pairs)
     assert fingerprint(pairs.assign(opening=["a", "a"])) != fingerprint(pairs)
+
+
+@pytest.mark.parametrize(("kept", "readings"), [(5, 1), (4, 2)])
+def test_a_corpus_that_fits_into_memory_is_read_once(tmp_path, monkeypatch, kept, readings):
+    many(5).to_csv(tmp_path / "pairs.csv", index=False)
+    monkeypatch.setattr(module, "KEPT", kept)
+    read, opened = module.read_chunks, []
+    monkeypatch.setattr(module, "read_chunks", lambda *args, **options: opened.append(args) or read(*args, **options))
+    corpus = Corpus(tmp_path / "pairs.csv")
+    fingerprint = corpus.fingerprint()
+    assert corpus.fingerprint() == fingerprint
+    assert len(opened) == readings
+    corpus.fingerprint(turns=2)
+    assert len(opened) == readings + 1

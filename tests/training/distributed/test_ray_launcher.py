@@ -85,15 +85,21 @@ def test_more_workers_than_there_is_room_for_are_refused(machines, workers, gpus
     assert str(refused.value) == message
 
 
+PLACED = "--ray-workers: Ray places the workers. Leave out --devices, --model-devices"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--ray-gpus", "1"], "--ray-retries and --ray-gpus need --ray-workers"),
         (["--ray-retries", "1"], "--ray-retries and --ray-gpus need --ray-workers"),
-        (["--ray-workers", "2", "--devices", "2"], "--ray-workers: Ray places the workers. Leave out --devices, --model-devices"),
+        (
+            ["--ray-workers", "2", "--devices", "2"],
+            PLACED,
+        ),
         (
             ["--ray-workers", "2", "--coordinator", "auto"],
-            "--ray-workers: Ray places the workers. Leave out --devices, --model-devices",
+            PLACED,
         ),
         (["--ray-workers", "0"], "workers on Ray must be 1 or more, not 0"),
     ],
