@@ -11,7 +11,7 @@ import sys
 import time
 
 from keras_transformer.errors import DownloadFailed, InputError
-from keras_transformer.runs.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_file
 
 TIMEOUT = 30
 """Seconds without data after which a connection times out."""
@@ -110,12 +110,9 @@ def _check_existing_file(file, path):
 
 def _lock(out, path):
     """Locks the `.part` file against other processes."""
-    try:
-        lock_to_the_end(out)
-    except (BlockingIOError, PermissionError) as error:
-        raise InputError(f"{path}: another process is downloading it; wait for that one") from error
-    except OSError:  # Some file systems of computing clusters have no locks; the checksum still detects damage.
-        return
+    with contextlib.suppress(OSError):  # Some file systems of clusters have no locks; the checksum detects damage.
+        if not lock_file(out):
+            raise InputError(f"{path}: another process is downloading it; wait for that one")
 
 
 def _get_all(file, out, path, timeout, pauses):

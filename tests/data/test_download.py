@@ -11,7 +11,7 @@ import pytest
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import DownloadFailed, InputError
-from keras_transformer.runs.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_file
 
 HALF = 5120  # Of the 10,240 bytes that the server has.
 
@@ -197,7 +197,7 @@ def test_a_full_disk_is_named_and_what_has_come_stays(server, file, path):
 def test_one_process_at_a_time(file, path):
     path.parent.mkdir()
     with open(part_of(path), "ab") as held:
-        lock_to_the_end(held)
+        assert lock_file(held)
         with pytest.raises(InputError, match="another process is downloading it"):
             get(file, path)
 
