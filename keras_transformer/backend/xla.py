@@ -13,6 +13,7 @@ import operator
 import keras
 from keras import ops
 
+from keras_transformer.compat import all_layers
 from keras_transformer.layers.attention import MultiHeadAttention, attention_logits, attention_weights
 from keras_transformer.layers.residual import EPSILON, AddAndNorm
 from keras_transformer.models.decoder import Decoder
@@ -34,7 +35,7 @@ def fuse_elementwise(model):
     """
     if keras.backend.backend() != "tensorflow":
         return
-    for layer in model._flatten_layers():
+    for layer in all_layers(model):
         if isinstance(layer, MultiHeadAttention):
             layer.attention = fused_attention
         elif type(layer) in FUSED:

@@ -14,7 +14,7 @@ import sys
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import InputError
-from keras_transformer.runs.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_file
 
 BUILDERS = "keras_transformer.data.builders"  # Contains a package for each corpus.
 BATCH = 1024  # Number of pairs read at a time.
@@ -147,10 +147,8 @@ def download_corpus(name, files=()):
     given = {_file_of(corpus, path): path for path in files}
     corpus.downloads.mkdir(parents=True, exist_ok=True)
     with open(corpus.downloads / "lock", "ab") as lock:
-        try:
-            lock_to_the_end(lock)
-        except (BlockingIOError, PermissionError) as error:
-            raise InputError(f"{name}: another process is preparing it; wait for it") from error
+        if not lock_file(lock):
+            raise InputError(f"{name}: another process is preparing it; wait for it")
         if not corpus.is_here:
             _download_and_prepare(corpus, builder, given)
 

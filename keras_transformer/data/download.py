@@ -8,22 +8,24 @@ import os
 import pathlib
 import shutil
 import sys
-import time
 
 from keras_transformer.errors import DownloadFailed, InputError
-from keras_transformer.runs.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_file
 
 TIMEOUT = 30
 """Seconds without data after which a connection times out."""
 
-PAUSES = (1, 2, 4, 8)
-"""Seconds between retries."""
+RETRIES = 4
+"""Number of retries after failed requests and interrupted connections."""
+
+BACKOFF = 1
+"""Factor of the pauses between retries: no pause before the first, then 2, 4 and 8 times so many seconds."""
 
 RANGE_NOT_THERE = 416
 """HTTP status if the file is shorter than the bytes already downloaded."""
 
-WORTH_ANOTHER_TRY = (408, RANGE_NOT_THERE, 425, 429, 500, 502, 503, 504)
-"""HTTP statuses that are worth a retry."""
+WORTH_ANOTHER_TRY = (408, 425, 429, 500, 502, 503, 504)
+"""HTTP statuses that are worth a retry of the same request."""
 
 CHUNK = 1 << 16
 
@@ -50,17 +52,19 @@ class RemoteFile:
         return path.is_file() and path.stat().st_size == self.size and _sha256(path) == self.sha256
 
 
-def fetch(file, path, timeout=TIMEOUT, pauses=PAUSES):
+def fetch(file, path, timeout=TIMEOUT, retries=RETRIES, backoff=BACKOFF):
     """Downloads a file if it does not exist.
 
     Received data is written to `path` with the suffix `.part`, which is kept if the download fails or the process is
-    killed, so that the next call resumes the download. Proxies are read from the environment (`HTTPS_PROXY`).
+    killed, so that the next call resumes the download. Proxies are read from the environment (`HTTPS_PROXY`). A server
+    may set the pause before a retry (`Retry-After`).
 
     Args:
         file: The `RemoteFile`.
         path: Target path; missing folders are created.
         timeout: Seconds without data after which the connection times out.
-        pauses: Seconds to wait after each failed attempt; there is one more attempt than pauses.
+        retries: Number of retries after failed requests and interrupted connections.
+        backoff: Factor of the pauses between retries.
 
     Raises:
         DownloadFailed: If the file cannot be downloaded, or is not the expected one.
@@ -78,7 +82,7 @@ def fetch(file, path, timeout=TIMEOUT, pauses=PAUSES):
         received = out.seek(0, os.SEEK_END)
         resumed = f", {received:,} already downloaded" if received else ""
         print(f"{file.name}: {file.size:,} bytes from {file.url}{resumed} …", file=sys.stderr)
-        _get_all(file, out, path, timeout, pauses)
+        _get_all(file, out, path, timeout, _retry_policy(file, timeout, retries, backoff))
     if not file.is_at(part):
         part.unlink()
         raise _failure(file, path, "the downloaded file is not the expected one (its size or SHA-256 differs)")
@@ -110,63 +114,95 @@ def _check_existing_file(file, path):
 
 def _lock(out, path):
     """Locks the `.part` file against other processes."""
-    try:
-        lock_to_the_end(out)
-    except (BlockingIOError, PermissionError) as error:
-        raise InputError(f"{path}: another process is downloading it; wait for that one") from error
-    except OSError:  # Some file systems of computing clusters have no locks; the checksum still detects damage.
-        return
+    with contextlib.suppress(OSError):  # Some file systems of clusters have no locks; the checksum detects damage.
+        if not lock_file(out):
+            raise InputError(f"{path}: another process is downloading it; wait for that one")
 
 
-def _get_all(file, out, path, timeout, pauses):
-    """Downloads the remaining bytes with retries."""
+def _retry_policy(file, timeout, retries, backoff):
+    """Returns the `urllib3.Retry` that counts the retries of a download, prints each of them, and pauses."""
+    import urllib3
+
+    class PrintedRetry(urllib3.Retry):
+        def sleep(self, response=None):
+            if response:
+                reason, pause = _status(response.status, response.reason), self.get_retry_after(response)
+            else:
+                reason, pause = _reason(self.history[-1].error, timeout), None
+            pause = pause or self.get_backoff_time()
+            print(f"{file.name}: {reason}; trying again in {pause:.0f} s …", file=sys.stderr)
+            super().sleep(response)
+
+    return PrintedRetry(
+        retries, allowed_methods=["GET"], status_forcelist=WORTH_ANOTHER_TRY, backoff_factor=backoff,
+        respect_retry_after_header=True, raise_on_status=False,
+    )  # fmt: skip
+
+
+def _get_all(file, out, path, timeout, retry):
+    """Downloads the remaining bytes. `retry` repeats failed requests; interrupted bodies are resumed here."""
     import requests
     import urllib3
 
-    for pause in (*pauses, None):
-        try:
-            _get_rest(file, out, timeout)
-            return
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            reason = _reason(error, timeout)
-            if pause is None or not _is_worth_another_try(error):
-                raise _failure(file, path, reason) from error
-        except OSError as error:  # Errors while writing do not name the file.
-            raise OSError(error.errno, error.strerror, out.name) from error
-        print(f"{file.name}: {reason}; trying again in {pause} s …", file=sys.stderr)
-        time.sleep(pause)
+    try:
+        while (received := out.seek(0, os.SEEK_END)) < file.size:
+            try:
+                with _session(retry) as session, _request(session, file, received, timeout) as response:
+                    retry = response.raw.retries  # The retries of this request are counted.
+                    _append_body(file, out, received, response)
+            except urllib3.exceptions.HTTPError as error:
+                retry = retry.increment("GET", file.url, error=error)
+                retry.sleep()
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        raise _failure(file, path, _reason(error, timeout)) from error
+    except OSError as error:  # Errors while writing do not name the file.
+        raise OSError(error.errno, error.strerror, out.name) from error
 
 
-def _get_rest(file, out, timeout):
-    """Appends the remaining bytes to a file, with a progress bar if standard error is a terminal."""
+def _session(retry):
+    """Returns a `requests.Session` whose requests are repeated by a `urllib3.Retry`."""
     import requests
+
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=retry))
+    return session
+
+
+def _request(session, file, received, timeout):
+    """Requests the bytes of a file after the received ones."""
+    # No compression, because a range counts the bytes of the uncompressed file.
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={received}-"} if received else {})}
+    return session.get(file.url, headers=headers, stream=True, timeout=timeout)
+
+
+def _append_body(file, out, received, response):
+    """Appends the bytes of a response, with a progress bar if standard error is a terminal.
+
+    Raises:
+        urllib3.exceptions.HTTPError: If bytes are missing, so that another request is worth it.
+        requests.HTTPError: If the server returned another error.
+    """
     import tqdm
     import urllib3
 
-    received = out.seek(0, os.SEEK_END)
-    if received >= file.size:
-        return
-    # No compression, because a range counts the bytes of the uncompressed file.
-    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={received}-"} if received else {})}
-    with requests.get(file.url, headers=headers, stream=True, timeout=timeout) as response:
-        if response.status_code == RANGE_NOT_THERE:
-            out.truncate(0)
-        response.raise_for_status()
-        if not response.headers.get("Content-Range", "").startswith(f"bytes {received}-"):
-            out.truncate(received := 0)  # The server does not support ranges and sends the whole file.
-        progress = tqdm.tqdm(
-            desc=file.name, total=file.size, initial=received, unit="B", unit_scale=True, leave=False, disable=None
-        )
-        with progress, contextlib.suppress(urllib3.exceptions.ProtocolError):
-            # read1 returns the bytes received so far. Other methods wait for a full chunk and lose it on a timeout.
-            while chunk := response.raw.read1(CHUNK, decode_content=False):
-                _write(out, chunk)
-                progress.update(len(chunk))
-                received += len(chunk)
-                if received > file.size:
-                    return
+    if response.status_code == RANGE_NOT_THERE:
+        out.truncate(0)
+        raise urllib3.exceptions.ProtocolError(_status(response.status_code, response.reason))
+    response.raise_for_status()
+    if not response.headers.get("Content-Range", "").startswith(f"bytes {received}-"):
+        out.truncate(received := 0)  # The server does not support ranges and sends the whole file.
+    progress = tqdm.tqdm(
+        desc=file.name, total=file.size, initial=received, unit="B", unit_scale=True, leave=False, disable=None
+    )
+    with progress, contextlib.suppress(urllib3.exceptions.ProtocolError):
+        # read1 returns the bytes received so far. Other methods wait for a full chunk and lose it on a timeout.
+        while received <= file.size and (chunk := response.raw.read1(CHUNK, decode_content=False)):
+            _write(out, chunk)
+            progress.update(len(chunk))
+            received += len(chunk)
     if received < file.size:
-        raise requests.ConnectionError(f"the connection ended after {received:,} of {file.size:,} bytes")
+        raise urllib3.exceptions.ProtocolError(f"the connection ended after {received:,} of {file.size:,} bytes")
 
 
 def _write(out, chunk):
@@ -175,31 +211,28 @@ def _write(out, chunk):
         chunk = chunk[out.write(chunk) :]
 
 
-def _is_worth_another_try(error):
-    """Returns whether an error may be temporary, such as a lost connection or a busy server."""
-    import requests
-    import urllib3
-
-    if isinstance(error, requests.HTTPError):
-        return error.response.status_code in WORTH_ANOTHER_TRY
-    return isinstance(error, (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError))
-
-
 def _reason(error, timeout):
     """Returns a short reason for an error: the operating system's message if the chain of errors contains one."""
     import requests
     import urllib3
 
     if isinstance(error, requests.HTTPError):
-        return f"the server returned {error.response.status_code} {error.response.reason}"
-    if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
-        return f"no answer for {timeout:g} s"
-    cause = error
-    while cause:
+        return _status(error.response.status_code, error.response.reason)
+    if isinstance(error, urllib3.exceptions.MaxRetryError):
+        error = error.reason
+    causes = [error]
+    while cause := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(cause)
+    for cause in causes:
         if isinstance(cause, OSError) and cause.errno is not None:
             return cause.strerror
-        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(cause, (requests.Timeout, urllib3.exceptions.TimeoutError)) for cause in causes):
+        return f"no answer for {timeout:g} s"
     return str(error)
+
+
+def _status(status, reason):
+    return f"the server returned {status} {reason}"
 
 
 def _failure(file, path, reason):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from keras_transformer.compat import score_of_statistics, sentence_statistics
 from keras_transformer.errors import InputError
 from keras_transformer.text.normalize import normalize
 
@@ -72,10 +73,9 @@ def mostly_korean(texts):
 def by_sacrebleu(metric, answers, references):
     """Returns the `Score` of a sacreBLEU metric on texts in NFC; sacreBLEU itself does not normalize them."""
     answers, references = list(map(normalize, answers)), [list(map(normalize, texts)) for texts in references]
-    # sacreBLEU has no public interface for the statistics of each question, and its own resampling returns no bounds.
-    addends = metric._extract_corpus_statistics(answers, list(itertools.zip_longest(*references)))
+    addends = sentence_statistics(metric, answers, list(itertools.zip_longest(*references)))
     signature = metric.get_signature().format()
-    return Score(np.array(addends), lambda total: metric._compute_score_from_stats(list(total)).score, signature)
+    return Score(np.array(addends), lambda total: score_of_statistics(metric, list(total)), signature)
 
 
 def exact_match(answers, references):

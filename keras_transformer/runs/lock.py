@@ -34,47 +34,46 @@ def locked(folder, wait=0.0):
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from error
     with file:
         try:
-            lock_within(wait, file)
-        except (BlockingIOError, PermissionError) as error:
-            raise RunLocked(
-                f"{folder}: another training{holder(file)} is writing to it; wait for it, or name another run folder"
-            ) from error
+            is_locked = lock_file(file, wait)
         except OSError as error:  # Some file systems of computing clusters do not support locks.
             advice = "do not start another training in it"
             warnings.warn(f"{folder}: cannot be locked ({error.strerror}): {advice}", stacklevel=3)
+            is_locked = True
+        if not is_locked:
+            raise RunLocked(
+                f"{folder}: another training{holder(file)} is writing to it; wait for it, or name another run folder"
+            )
         with contextlib.suppress(OSError):  # The disk is full. The process id is only used in an error message.
             file.truncate(0)
-            file.write(str(os.getpid()).encode("ascii"))
+            file.write(f" {os.getpid()}".encode("ascii"))
         yield
 
 
-def lock_within(wait, file):
-    """Locks an open file until it is closed; raises an `OSError` if it stays locked for `wait` seconds."""
+def lock_file(file, wait=0.0):
+    """Locks an open file until it is closed.
+
+    Args:
+        file: A file that is open for writing.
+        wait: Seconds to wait for the lock.
+
+    Returns:
+        Whether the file is locked now. Otherwise it is still locked by another process.
+
+    Raises:
+        OSError: If the file system has no locks.
+    """
+    import filelock
+
     latest = time.monotonic() + wait
-    while True:
-        try:
-            return lock_to_the_end(file)
-        except (BlockingIOError, PermissionError):
-            if time.monotonic() >= latest:
-                raise
-            time.sleep(RETRY)
-
-
-def lock_to_the_end(file):
-    """Locks an open file until it is closed; raises an `OSError` if it is already locked."""
-    if os.name == "nt":
-        import msvcrt
-
-        file.seek(2**30)  # Far behind the process id, because Windows prevents reading a locked range.
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    while not filelock.lock_descriptor(file.fileno(), blocking=False):
+        if time.monotonic() >= latest:
+            return False
+        time.sleep(RETRY)
+    return True
 
 
 def holder(file):
     """Returns the process that locked a file, for an error message; empty if it is unknown."""
-    file.seek(0)
+    file.seek(1)  # Windows does not let other processes read the first byte, which is the locked one.
     process = file.read(20).decode("ascii", "replace")
     return f" (process {process})" if process.isdigit() else ""

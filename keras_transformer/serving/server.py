@@ -5,8 +5,8 @@ import socket
 
 import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from keras_transformer.compat import h11_protocol
 from keras_transformer.serving.app import make_app
 from keras_transformer.serving.batcher import Batcher
 from keras_transformer.serving.metrics import Metrics
@@ -69,7 +69,7 @@ async def warm_up_and_work(batcher, on_ready):
     await batcher.work()
 
 
-class Guarded(H11Protocol):
+class Guarded(h11_protocol()):
     """A connection with a timeout for incomplete requests; uvicorn itself has none."""
 
     def connection_made(self, transport):

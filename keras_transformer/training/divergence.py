@@ -167,7 +167,8 @@ def reset_optimizer(model, schedule, skipped):
     """
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)  # float16 wraps it to scale the loss.
     for variable in optimizer.variables:
-        if variable is not optimizer._iterations:
+        if variable.name == "iteration":  # The step count. `optimizer.iterations` is divided by accumulation steps.
+            variable.assign(variable + skipped)
+        else:
             variable.assign(keras.ops.zeros(variable.shape, variable.dtype))
-    optimizer._iterations.assign(optimizer._iterations + skipped)
     optimizer.learning_rate = schedule

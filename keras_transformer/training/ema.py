@@ -6,6 +6,8 @@ last checkpoints (section 6.1); the EMA does so during training.
 
 import keras
 
+from keras_transformer.compat import moving_averages
+
 MOMENTUM = 0.99  # Averages over about 100 steps.
 
 
@@ -66,4 +68,4 @@ class AveragedWeights(keras.callbacks.Callback):
         """Returns pairs of each weight and its average."""
         optimizer = self.model.optimizer
         optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # float16 wraps it to scale the loss.
-        return zip(self.model.trainable_variables, optimizer._model_variables_moving_average)
+        return zip(self.model.trainable_variables, moving_averages(optimizer))

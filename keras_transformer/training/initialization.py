@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from keras_transformer.compat import all_layers
 from keras_transformer.layers.embedding import TokenEmbedding
 
 
@@ -16,7 +17,7 @@ def draw_alike(model):
     """
     if keras.backend.backend() == "tensorflow":
         return
-    for layer in model._flatten_layers():
+    for layer in all_layers(model):
         if isinstance(layer, keras.layers.Dense):
             layer.kernel.assign(draw(layer.kernel_initializer, layer.kernel.shape))
         elif isinstance(layer, TokenEmbedding):

@@ -81,7 +81,7 @@ def test_download_and_show(small_talk, call):
 def test_a_closed_network_is_one_line_and_status_1(small_talk, call, monkeypatch):
     pytest.importorskip("tensorflow_datasets")
     corpus, _ = small_talk
-    monkeypatch.setattr(catalog, "fetch", functools.partial(catalog.fetch, pauses=()))
+    monkeypatch.setattr(catalog, "fetch", functools.partial(catalog.fetch, retries=0))
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # Where nobody listens.
     status, out, errors = call("download", corpus.name)
     assert (status, out) == (1, "")

@@ -29,6 +29,12 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.head(206 if self.headers["Range"] else 200, body, start)
         self.wfile.write(body)
 
+    def too_many_requests(self):
+        self.send_response(429)
+        self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", 0)
+        self.end_headers()
+
     def without_ranges(self):
         self.head(200, self.server.content)
         self.wfile.write(self.server.content)

@@ -140,7 +140,7 @@ def test_a_file_that_was_put_in_its_place_is_taken(small_talk):
 
 def test_nothing_is_here_after_a_download_that_failed(server, made_up_corpus, monkeypatch):
     pytest.importorskip("tensorflow_datasets")
-    monkeypatch.setattr(catalog, "fetch", functools.partial(catalog.fetch, pauses=()))
+    monkeypatch.setattr(catalog, "fetch", functools.partial(catalog.fetch, retries=0))
     server.plan = [404]
     corpus = made_up_corpus(SMALL_TALK, server.url)
     with pytest.raises(DownloadFailed) as caught:

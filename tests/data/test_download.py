@@ -11,7 +11,7 @@ import pytest
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import DownloadFailed, InputError
-from keras_transformer.runs.lock import lock_to_the_end
+from keras_transformer.runs.lock import lock_file
 
 HALF = 5120  # Of the 10,240 bytes that the server has.
 
@@ -31,7 +31,7 @@ def part_of(path):
 
 
 def get(file, path, tries=1, timeout=60):
-    fetch(file, path, timeout, pauses=(0,) * (tries - 1))
+    fetch(file, path, timeout, retries=tries - 1, backoff=0)
 
 
 def failure(file, path, tries=1):
@@ -155,6 +155,33 @@ def test_a_busy_server_is_asked_again(server, file, path, capsys):
     assert capsys.readouterr().err.count("the server returned 503 Service Unavailable; trying again") == 2
 
 
+def test_a_server_that_says_when_to_come_back_is_believed(server, file, path, capsys, monkeypatch):
+    pauses = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
+    server.plan = ["too_many_requests", 503]
+    get(file, path, tries=3)
+    assert path.read_bytes() == server.content
+    assert pauses == [1]  # The second pause is the backoff of this test, which is 0.
+    _, first, second = capsys.readouterr().err.splitlines()
+    assert first == "말뭉치.bin: the server returned 429 Too Many Requests; trying again in 1 s …"
+    assert second == "말뭉치.bin: the server returned 503 Service Unavailable; trying again in 0 s …"
+
+
+def test_failed_requests_and_interruptions_are_counted_together(server, file, path):
+    server.plan = ["cut", 503, "cut", "cut"]
+    assert failure(file, path, tries=4) == "the connection ended after 5,120 of 10,240 bytes"
+    assert server.ranges == [None, *[f"bytes={HALF}-"] * 3]
+
+
+def test_pauses_grow(server, file, path, monkeypatch):
+    pauses = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
+    server.plan = [503, "cut", 503, 503]
+    fetch(file, path)
+    assert pauses == [2, 4, 8]
+    assert path.read_bytes() == server.content
+
+
 def test_nobody_there(path):
     with socket.socket() as closed:  # Bound, so that no other process listens there, but not listening itself.
         closed.bind(("127.0.0.1", 0))
@@ -197,7 +224,7 @@ def test_a_full_disk_is_named_and_what_has_come_stays(server, file, path):
 def test_one_process_at_a_time(file, path):
     path.parent.mkdir()
     with open(part_of(path), "ab") as held:
-        lock_to_the_end(held)
+        assert lock_file(held)
         with pytest.raises(InputError, match="another process is downloading it"):
             get(file, path)
 

@@ -1,7 +1,10 @@
+import contextlib
 import os
 import subprocess
 import sys
+import threading
 
+import filelock
 import pytest
 
 from keras_transformer import InputError
@@ -36,11 +39,19 @@ def test_the_lock_of_a_killed_process_locks_nobody_out(tmp_path):
             pass
 
 
+def test_waiting_for_the_lock(tmp_path):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(lock.locked(tmp_path))
+        threading.Timer(0.1, stack.close).start()
+        with lock.locked(tmp_path, wait=60):
+            pass
+
+
 def test_where_nothing_can_be_locked_training_goes_on_with_a_warning(tmp_path, monkeypatch):
-    def unsupported(file):
+    def unsupported(descriptor, blocking):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr(lock, "lock_to_the_end", unsupported)
+    monkeypatch.setattr(filelock, "lock_descriptor", unsupported)
     message = r"cannot be locked \(Function not implemented\): do not start another training"
     with pytest.warns(UserWarning, match=message), lock.locked(tmp_path):
         pass

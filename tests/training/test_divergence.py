@@ -1,6 +1,7 @@
 import math
 import os
 import signal
+import types
 
 import keras
 import numpy as np
@@ -11,7 +12,13 @@ from keras_transformer import Config, CustomSchedule, Run, TrainingDiverged, tra
 from keras_transformer.runs.tensor_file import load_tensors
 from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training.checkpoint import load_checkpoint
-from keras_transformer.training.divergence import DivergenceCheck, divergence_of, learning_rate_factor
+from keras_transformer.training.divergence import (
+    DivergenceCheck,
+    divergence_of,
+    learning_rate_factor,
+    reset_optimizer,
+)
+from keras_transformer.training.ema import AveragingAdam
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=4, patience=0,
@@ -205,3 +212,17 @@ def test_a_training_whose_every_epoch_diverged_has_failed(pairs, tmp_path, monke
     config = TINY.replace(epochs=1, schedule="constant")
     with pytest.raises(TrainingDiverged, match=r"No epoch was good enough to be kept\. Try a lower --learning-rate"):
         train(pairs, tmp_path / "run", config)
+
+
+@pytest.mark.parametrize("accumulate", [None, 2])
+def test_a_reset_optimizer_only_keeps_its_step_count(accumulate):
+    optimizer = AveragingAdam(CustomSchedule(16), use_ema=True, gradient_accumulation_steps=accumulate)
+    optimizer.build([keras.Variable([1.0, 2.0])])
+    for variable in optimizer.variables:
+        variable.assign(keras.ops.full(variable.shape, 7, variable.dtype))
+    reset_optimizer(types.SimpleNamespace(optimizer=optimizer), CustomSchedule(32), skipped=5)
+    values = {variable.name: np.max(variable) for variable in optimizer.variables}
+    assert values.pop("iteration") == 12
+    assert len(values) >= 3
+    assert not any(values.values())
+    assert optimizer.iterations == 12 // (accumulate or 1)

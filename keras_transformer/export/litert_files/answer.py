@@ -21,7 +21,9 @@ from sentencepiece import SentencePieceProcessor
 try:
     from ai_edge_litert.interpreter import Interpreter
 except ImportError:  # TensorFlow includes the same interpreter.
-    from tensorflow.lite.python.interpreter import Interpreter
+    import tensorflow
+
+    Interpreter = tensorflow.lite.Interpreter
 
 SPACES = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 SEPARATOR = "<sep>"  # Piece between the turns of a conversation.

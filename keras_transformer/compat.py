@@ -1,0 +1,72 @@
+"""Private and undocumented names of other libraries. They may change in any version, so no other module uses them.
+
+Each function says which name it uses, and why there is no public way. `tests/test_compat.py` fails if a library drops
+one of the names.
+"""
+
+
+def all_layers(model):
+    """Returns a model or layer and all layers inside it, at any depth.
+
+    It uses `Layer._flatten_layers` of Keras. The public `Model.layers` has only the layers at the top, and a `Layer`
+    that is no `Model` has no such attribute.
+
+    Args:
+        model: A built `keras.Model` or `keras.Layer`.
+    """
+    return model._flatten_layers()
+
+
+def moving_averages(optimizer):
+    """Returns the moving averages that an optimizer keeps of the weights, in the order of the trainable weights.
+
+    It uses `Optimizer._model_variables_moving_average` of Keras. The public `Optimizer.variables` also has the moments
+    and does not say which variable belongs to which weight. The public `finalize_variable_values` overwrites the
+    weights.
+
+    Args:
+        optimizer: A built `keras.optimizers.Optimizer` with `use_ema=True`.
+    """
+    return optimizer._model_variables_moving_average
+
+
+def sentence_statistics(metric, answers, references):
+    """Returns the counts of each answer, whose sum over the answers determines the score of the corpus.
+
+    It uses `Metric._extract_corpus_statistics` of sacreBLEU. The public methods only return scores of the corpus,
+    and their bootstrap returns no bounds of the interval.
+
+    Args:
+        metric: A metric of `sacrebleu.metrics`.
+        answers: A list of texts.
+        references: A list of reference streams, as in `Metric.corpus_score`: one text or None per answer in each.
+
+    Returns:
+        A list with one list of numbers per answer.
+    """
+    return metric._extract_corpus_statistics(answers, references)
+
+
+def score_of_statistics(metric, statistics):
+    """Returns the score of a corpus, a float, from the sum of its `sentence_statistics`.
+
+    It uses `Metric._compute_score_from_stats` of sacreBLEU. The public methods only accept texts.
+
+    Args:
+        metric: A metric of `sacrebleu.metrics`.
+        statistics: A list of numbers.
+    """
+    return metric._compute_score_from_stats(statistics).score
+
+
+def h11_protocol():
+    """Returns uvicorn's class of an HTTP/1.1 connection, to be subclassed.
+
+    It uses `uvicorn.protocols.http.h11_impl.H11Protocol`. Subclasses may use its attributes `conn`, `connections`,
+    `loop` and `transport`, and override `connection_made`, `data_received`, `on_response_complete` and
+    `connection_lost`. uvicorn accepts such a class (`Config(http=…)`), but documents none, and it has no setting that
+    limits the time in which a request must be complete.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    return H11Protocol
