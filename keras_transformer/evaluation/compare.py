@@ -19,8 +19,7 @@ A_TOKEN = ("loss", "perplexity")  # Not comparable between different tokenizers.
 
 def compare(
     run_dirs: Sequence[str | os.PathLike], pairs: pandas.DataFrame, strategy: Strategy | None = None,
-    training_answers: Iterable[str] | None = None,
-    answer_by: str | None = None, **settings: Any,
+    training_answers: Iterable[str] | None = None, answer_by: str | None = None, **settings: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Evaluates several runs on the same questions, and compares them with the first run, the baseline.
 

@@ -65,8 +65,7 @@ class Evaluation:
 
 def evaluate(
     run_dir: str | os.PathLike, pairs: pandas.DataFrame, strategy: Strategy | None = None,
-    training_answers: Iterable[str] | None = None,
-    answer_by: str | None = None, **settings: Any,
+    training_answers: Iterable[str] | None = None, answer_by: str | None = None, **settings: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Evaluates a run on unseen pairs.
 

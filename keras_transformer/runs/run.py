@@ -71,6 +71,12 @@ class Run:
         InputError: If the folder is not a run, or one of its files is missing, damaged or of another version.
     """
 
+    id: str
+    corpus: dict[str, Any]
+    origin: dict[str, str] | None
+    tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+
     def __init__(self, path: str | os.PathLike):
         self.path = pathlib.Path(path)
         about = self._read_config()

@@ -3,12 +3,15 @@
 import os
 import pathlib
 from collections.abc import Iterable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from keras_transformer.errors import InputError
 from keras_transformer.text import sentence_pieces
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
 from keras_transformer.text.subwords import HEADER, Subwords
+
+if TYPE_CHECKING:
+    import numpy
 
 PAD_ID = 0
 KINDS = tuple(MODEL_TYPES)
@@ -40,7 +43,14 @@ class Tokenizer:
         ending: File name extension: ".model" (SentencePiece) or ".subwords".
     """
 
-    pad_id = PAD_ID
+    pad_id: int = PAD_ID
+    vocab_size: int
+    unk_id: int | None
+    start_id: int
+    end_id: int
+    separator_id: int | None
+    model: bytes
+    ending: str
 
     def __init__(self, vocabulary: SentencePieces | Subwords):
         self.vocabulary = vocabulary
@@ -116,6 +126,8 @@ class Tokenizer:
             return self.encode([text])[0]
         return self.vocabulary.encode([self.normal_form(item) for item in text])
 
+    @overload  # A text if the array has one axis, a list of texts if it has two.
+    def decode(self, ids: "numpy.ndarray") -> Any: ...
     @overload
     def decode(self, ids: Iterable[int]) -> str: ...
     @overload
