@@ -1,6 +1,6 @@
 # make demo    train the demonstration chatbot (once) and talk to it
 # make test    the whole test suite: make test-fast and then make test-hard, the tests that take minutes each
-# make lint    ruff and the direction of imports
+# make lint    ruff, the direction of imports, and the types (mypy)
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
 # make clean   remove the environment and the demonstration run
 
@@ -41,6 +41,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
 
 # With PEERS=FOLDER beside the peers' scripts that it holds; CORPUS=FILE and PEERS_PYTHON=PYTHON go with it.
 bench: BENCH_OPTIONS = $(if $(PEERS),--peers "$(PEERS)") $(if $(PEERS_PYTHON),--peers-python "$(PEERS_PYTHON)")

@@ -1,6 +1,7 @@
 """The Transformer of "Attention Is All You Need" in Keras: train it, understand it, talk to it.
 
 All public names are available here. They are imported lazily on first use, which keeps importing the package fast.
+Editors and type checkers find them in `__init__.pyi`.
 """
 
 import importlib

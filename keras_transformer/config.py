@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from keras_transformer.errors import InputError
 
@@ -121,16 +123,16 @@ class Config:
         if self.d_model % self.num_heads:
             raise InputError(f"d_model {self.d_model} cannot be split into {self.num_heads} equal heads")
 
-    def replace(self, **changes):
+    def replace(self, **changes: Any) -> "Config":
         """Returns a validated copy with some settings changed."""
         return dataclasses.replace(self, **changes)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Returns the settings as a JSON-serializable dictionary."""
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_dict(cls, settings):
+    def from_dict(cls, settings: Mapping[str, Any]) -> "Config":
         """Creates a `Config` from a dictionary; missing settings take their defaults.
 
         Raises:
@@ -147,7 +149,7 @@ class Config:
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 """The fields of `Config` by name; `metadata["about"]` describes each."""
 
-Config.__doc__ += "\n\nAttributes:\n" + "\n".join(
+Config.__doc__ = f"{Config.__doc__}\n\nAttributes:\n" + "\n".join(
     f"    {name}: {field.metadata['about']}" for name, field in FIELDS.items()
 )
 

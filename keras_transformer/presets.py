@@ -34,7 +34,7 @@ PRESETS = {
 """
 
 
-def preset(name):
+def preset(name: str) -> Config:
     """Returns the preset with the given name; raises `InputError` if there is none."""
     if name not in PRESETS:
         raise InputError(f"no preset named {name!r}; there are {', '.join(PRESETS)}")

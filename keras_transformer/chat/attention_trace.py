@@ -1,9 +1,12 @@
 """The attention weights of a chatbot while it reads a question and generates the answer."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.decoding.config import Strategy
 from keras_transformer.decoding.generate import generate
 from keras_transformer.errors import InputError
 
@@ -28,21 +31,23 @@ class AttentionTrace:
     """
 
     asked: str
-    question: list
-    answer: list
-    written: list
+    question: list[str]
+    answer: list[str]
+    written: list[str]
     encoder: np.ndarray
     decoder: np.ndarray
     cross: np.ndarray
-    answers: list
+    answers: list[tuple[str, float]]
 
     @property
-    def read(self):
+    def read(self) -> list[str]:
         """The input tokens of the decoder, one for each generated token."""
         return [SPECIAL["start_id"], *self.answer[:-1]]
 
 
-def trace_attention(bot, question, strategy=None, num_return=1, **settings):
+def trace_attention(
+    bot: Chatbot, question: str, strategy: Strategy | None = None, num_return: int = 1, **settings: Any
+) -> AttentionTrace:
     """Answers one question and records the attention weights.
 
     Args:
@@ -66,7 +71,7 @@ def trace_attention(bot, question, strategy=None, num_return=1, **settings):
     rows = generation.ids.reshape(num_return, -1)
     length = int(generation.lengths.flat[0])
     first = rows[0, :length].tolist()
-    weights = {name: weight[0] for name, weight in generation.attention.items()}
+    weights = {name: weight[0] for name, weight in (generation.attention or {}).items()}
     texts = bot.target_tokenizer.decode(rows)
     return AttentionTrace(
         asked=question,

@@ -1,18 +1,24 @@
 """A chatbot that answers questions with a trained run."""
 
+import os
+import threading
 import time
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any
 
+import keras
 import numpy as np
 from keras import ops
 
 from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY, Answer, Answering, checked_way
-from keras_transformer.chat.confidence import pieces_a_character
-from keras_transformer.chat.datastore import Datastore
+from keras_transformer.chat.confidence import Fallback, pieces_a_character
+from keras_transformer.chat.datastore import Datastore, Match
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.config import GenerationConfig, Strategy
 from keras_transformer.decoding.generate import begin, bucket_length, generate
 from keras_transformer.errors import InputError
 from keras_transformer.runs.run import Run
+from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.text.turns import question_ids
 
 SOURCES = 3  # Matches that an answer cites.
@@ -42,30 +48,40 @@ class Chatbot:
         answering: The run's `Answering`, its default way of answering.
     """
 
-    def __init__(self, model, tokenizer, max_length, target_tokenizer=None, turns=1):
+    def __init__(
+        self, model: keras.Model, tokenizer: Tokenizer, max_length: int, target_tokenizer: Tokenizer | None = None,
+        turns: int = 1,
+    ):  # fmt: skip
         self.model, self.tokenizer, self.max_length, self.turns = model, tokenizer, max_length, turns
         self.target_tokenizer = target_tokenizer or tokenizer
-        self.datastore, self.answering = None, Answering()
+        self.datastore: Datastore | None = None
+        self.answering = Answering()
 
     @classmethod
-    def load(cls, run_dir):
+    def load(cls, run_dir: str | os.PathLike) -> "Chatbot":
         """Loads the chatbot of a run folder with its best weights; raises `InputError` if it cannot be read."""
         run = Run(run_dir)
         return cls.of_run(run, run.load_model())
 
     @classmethod
-    def of_run(cls, run, model):
+    def of_run(cls, run: Run, model: keras.Model) -> "Chatbot":
         """Returns the chatbot of a `Run` with a loaded model; raises `InputError` if the run cannot be read."""
         bot = cls(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
         if Datastore.exists(run.path):
             bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.load(run.path)
         return bot
 
-    def reply(self, question, strategy=None, fallback=None, answer_by=None, **settings):
+    def reply(
+        self, question: str, strategy: Strategy | None = None, fallback: Fallback | None = None,
+        answer_by: str | None = None, **settings: Any,
+    ) -> str:  # fmt: skip
         """Returns the answer to one question; "" for a blank question."""
         return self.replies([question], strategy, fallback, answer_by, **settings)[0]
 
-    def replies(self, questions, strategy=None, fallback=None, answer_by=None, **settings):
+    def replies(
+        self, questions: Sequence[str], strategy: Strategy | None = None, fallback: Fallback | None = None,
+        answer_by: str | None = None, **settings: Any,
+    ) -> list[str]:  # fmt: skip
         """Returns the answers to many questions, in their order. Questions are batched by length.
 
         Args:
@@ -84,23 +100,28 @@ class Chatbot:
         pieces = self.pieces(questions)
         return [fallback.said(*one) for one in zip(answers, pieces)]
 
-    def answers(self, questions, strategy=None, fallback=None, answer_by=None, **settings):
+    def answers(
+        self, questions: Sequence[str], strategy: Strategy | None = None, fallback: Fallback | None = None,
+        answer_by: str | None = None, **settings: Any,
+    ) -> list[Answer]:  # fmt: skip
         """Returns an `Answer` with score and sources to each question, as `replies` but without the fallback text."""
         way = self.way(answer_by, strategy, fallback, settings)
         matches = self.matches(questions)
-        answers = [retrieved(near) if self.retrieves(near, way) else None for near in matches]
-        rest = [number for number, answer in enumerate(answers) if answer is None]
+        answers = {number: retrieved(near) for number, near in enumerate(matches) if self.retrieves(near, way)}
+        rest = [number for number in range(len(matches)) if number not in answers]
         generated = self.n_best([questions[number] for number in rest], 1, strategy, **settings)
         for number, [(text, score)] in zip(rest, generated):
             answers[number] = Answer(text, score, tuple(matches[number]))
-        return answers
+        return [answers[number] for number in range(len(matches))]
 
-    def candidates(self, questions, num_return, strategy=None, **settings):
+    def candidates(
+        self, questions: Sequence[str], num_return: int, strategy: Strategy | None = None, **settings: Any
+    ) -> list[list[Answer]]:
         """Returns the result of `n_best` as a list of `Answer`s to each question, with the nearest exchanges."""
         pairs = zip(self.n_best(questions, num_return, strategy, **settings), self.matches(questions))
         return [[Answer(*one, tuple(near)) for one in answers] for answers, near in pairs]
 
-    def matches(self, questions):
+    def matches(self, questions: Sequence[str]) -> list[list[Match]]:
         """Returns the nearest `Match`es of each question; empty without a datastore, or for a blank question."""
         rows = [row for row, question in enumerate(questions) if question.strip()]
         if self.datastore is None or not rows:
@@ -108,7 +129,10 @@ class Chatbot:
         nearest = dict(zip(rows, self.datastore.nearest([questions[row] for row in rows], SOURCES)))
         return [nearest.get(row, []) for row in range(len(questions))]
 
-    def way(self, answer_by=None, strategy=None, fallback=None, settings=()):
+    def way(
+        self, answer_by: str | None = None, strategy: Strategy | None = None, fallback: Fallback | None = None,
+        settings: Iterable[str] = (),
+    ) -> str:  # fmt: skip
         """Returns the way of answering for these arguments; raises `InputError` if they conflict."""
         decoding = strategy is not None or bool(settings)
         calibrated = fallback.confidence.answer_by if fallback else None
@@ -121,7 +145,7 @@ class Chatbot:
             raise InputError(f"this run has no datastore to {way} from: train it again, or answer by generate")
         return way
 
-    def retrieves(self, near, way):
+    def retrieves(self, near: Sequence[Match], way: str) -> bool:
         """Returns whether the nearest match answers; a taught exchange that is near does in every way of answering."""
         if not near:
             return False
@@ -129,7 +153,9 @@ class Chatbot:
             return True
         return way != GENERATE and (way != HYBRID or near[0].similarity >= self.answering.similarity)
 
-    def n_best(self, questions, num_return, strategy=None, **settings):
+    def n_best(
+        self, questions: Sequence[str], num_return: int, strategy: Strategy | None = None, **settings: Any
+    ) -> list[list[tuple[str, float]]]:
         """Generates several answers to each of many questions.
 
         Args:
@@ -156,7 +182,10 @@ class Chatbot:
                 answers[i] = [(next(texts), float(score)) for score in scores]
         return answers
 
-    def stream(self, question, strategy=None, fallback=None, answer_by=None, **settings):
+    def stream(
+        self, question: str, strategy: Strategy | None = None, fallback: Fallback | None = None,
+        answer_by: str | None = None, **settings: Any,
+    ) -> Generator[str, None, Answer]:  # fmt: skip
         """Streams the answer to one question while it is generated.
 
         The answer comes in one piece if it is retrieved, found by beam search, or subject to a `Fallback`, which
@@ -204,7 +233,7 @@ class Chatbot:
                 shown = whole
         return Answer(text, float(state["scores"][0]), tuple(near))
 
-    def warm_up(self, stop, num_return=1, **settings):
+    def warm_up(self, stop: threading.Event, num_return: int = 1, **settings: Any) -> None:
         """Compiles the programs of `stream`, or of `n_best` for one question, for every length bucket.
 
         Args:
@@ -224,22 +253,22 @@ class Chatbot:
             state, advance = begin(self.model, question, config)
             advance(state, 1)
 
-    def ids_of(self, questions):
+    def ids_of(self, questions: Sequence[str]) -> list[list[int]]:
         """Returns the encoder input of each question: start, pieces, end; empty for a blank question."""
         rows = question_ids(self.tokenizer, questions, self.turns, self.max_length)
         cut = ([*row[: self.max_length - 1], row[-1]] if len(row) > self.max_length else row for row in rows)
         return [row if question.strip() else [] for question, row in zip(questions, cut)]
 
-    def pieces(self, questions):
+    def pieces(self, questions: Sequence[str]) -> list[float]:
         """Returns the number of pieces per character of each question, which a `Fallback` judges."""
         return [pieces_a_character(*both) for both in zip(questions, self.ids_of(questions))]
 
-    def settled(self, text):
+    def settled(self, text: str) -> str:
         """Returns the prefix of an unfinished answer that further tokens cannot change."""
         whole = text.rstrip(INCOMPLETE)
         return whole[:-1] if self.target_tokenizer.vocabulary.may_change(whole) else whole
 
-    def settings(self, **settings):
+    def settings(self, **settings: Any) -> dict[str, Any]:
         """Returns the settings of `generate`, with special tokens and maximum length filled in."""
         tokens = self.target_tokenizer
         return {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": self.max_length - 1, **settings}

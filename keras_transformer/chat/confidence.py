@@ -13,10 +13,13 @@ at most 5 % of in-domain questions, whatever the distribution of the numbers (Bo
 
 import dataclasses
 import json
+import os
+from typing import Any
 
 import numpy as np
 
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.chat.answering import Answer
+from keras_transformer.decoding.config import GenerationConfig, Strategy
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
 from keras_transformer.runs.atomic_io import write_json
@@ -43,9 +46,9 @@ class Confidence:
         pieces: The pieces per character of `own`, an array in ascending order.
     """
 
-    own: tuple
-    foreign: dict
-    settings: dict
+    own: tuple[tuple[float, float], ...]
+    foreign: dict[str, tuple[tuple[float, float], ...]]
+    settings: dict[str, Any]
     weights: str
     scores: np.ndarray = dataclasses.field(init=False, repr=False, compare=False)
     pieces: np.ndarray = dataclasses.field(init=False, repr=False, compare=False)
@@ -55,12 +58,14 @@ class Confidence:
             object.__setattr__(self, name, column)
 
     @property
-    def answer_by(self):
+    def answer_by(self) -> str:
         """The way of answering of the calibration: "generate", "retrieve" or "hybrid"."""
         return self.settings.get("answer_by", GENERATE)
 
     @classmethod
-    def load(cls, run_dir, strategy=None, answer_by=None, **settings):
+    def load(
+        cls, run_dir: str | os.PathLike, strategy: Strategy | None = None, answer_by: str | None = None, **settings: Any
+    ) -> "Confidence":
         """Loads the calibration of a run for a way of answering.
 
         Args:
@@ -91,7 +96,7 @@ class Confidence:
         return calibration
 
     @classmethod
-    def of_run(cls, run):
+    def of_run(cls, run: Run) -> "Confidence":
         """Loads the calibration of a `Run` for any way of answering; raises `InputError` like `load`."""
         path, command = run.path / CONFIDENCE, f"keras-transformer calibrate {run.path}"
         if not path.is_file():
@@ -101,11 +106,11 @@ class Confidence:
             raise InputError(f"{path}: the run was trained after its calibration. Calibrate it again: {command}")
         return calibration
 
-    def save(self, run):
+    def save(self, run: Run) -> None:
         """Saves the calibration in the folder of a `Run`, atomically."""
         write_json(run.path / CONFIDENCE, {"format": FORMAT, **{name: getattr(self, name) for name in STORED}})
 
-    def of(self, score, pieces):
+    def of(self, score: float | np.ndarray, pieces: float | np.ndarray) -> Any:
         """Returns the confidence of an answer: twice its `share`, but at most 1.
 
         Args:
@@ -114,7 +119,7 @@ class Confidence:
         """
         return np.minimum(1, 2 * self.share(score, pieces))
 
-    def share(self, score, pieces):
+    def share(self, score: float | np.ndarray, pieces: float | np.ndarray) -> Any:
         """Returns the smaller of two conformal p-values.
 
         They are the shares of in-domain answers that score no higher, and of in-domain questions with no fewer pieces
@@ -124,7 +129,7 @@ class Confidence:
         as_fine = len(self.pieces) - np.searchsorted(self.pieces, pieces, side="left")
         return (1 + np.minimum(no_higher, as_fine)) / (len(self.own) + 1)
 
-    def bounds(self, refusals):
+    def bounds(self, refusals: float) -> tuple[float, float]:
         """Returns the thresholds beyond which the confidence is at most `refusals`.
 
         Args:
@@ -147,7 +152,7 @@ class Confidence:
             )
         return float(self.scores[refused - 1]), float(self.pieces[-refused])
 
-    def fallback(self, text, refusals=REFUSALS):
+    def fallback(self, text: str, refusals: float = REFUSALS) -> "Fallback":
         """Returns the `Fallback` with a text and a false refusal rate; raises `InputError` like `bounds`."""
         return Fallback(text, refusals, self)
 
@@ -179,20 +184,20 @@ class Fallback:
         for name, bound in zip(("least_score", "most_pieces"), self.confidence.bounds(self.refusals)):
             object.__setattr__(self, name, bound)
 
-    def refuses(self, score, pieces):
+    def refuses(self, score: float, pieces: float) -> bool:
         """Returns whether to refuse an answer, given its score and the pieces per character of its question."""
         return score < self.least_score or pieces > self.most_pieces
 
-    def instead_of(self, answer, score, pieces):
+    def instead_of(self, answer: str, score: float, pieces: float) -> str:
         """Returns the answer, or the fallback text if it is refused."""
         return self.text if self.refuses(score, pieces) else answer
 
     @property
-    def by_similarity(self):
+    def by_similarity(self) -> bool:
         """Whether answers are judged by the similarity of the nearest question instead of by log-probability."""
         return self.confidence.answer_by != GENERATE
 
-    def judges(self, answer, pieces):
+    def judges(self, answer: Answer, pieces: float) -> bool:
         """Returns whether an `Answer` is judged.
 
         Exempt are answers to exactly known questions, taught answers in a generating run, and, if judged by similarity,
@@ -200,17 +205,18 @@ class Fallback:
         """
         return pieces > 0 and answer.similarity < 1 if self.by_similarity else answer.composed
 
-    def score_of(self, answer):
+    def score_of(self, answer: Answer) -> float | None:
         """Returns the score by which an `Answer` is judged."""
         return answer.similarity if self.by_similarity else answer.score
 
-    def said(self, answer, pieces):
+    def said(self, answer: Answer, pieces: float) -> str:
         """Returns the text of an `Answer`, or the fallback text if it is refused."""
-        if not self.judges(answer, pieces):
+        score = self.score_of(answer)
+        if score is None or not self.judges(answer, pieces):
             return answer.text
-        return self.instead_of(answer.text, self.score_of(answer), pieces)
+        return self.instead_of(answer.text, score, pieces)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Returns the fallback as a dictionary for the manifest of an export."""
         names = "text", "refusals", "least_score", "most_pieces"
         return {**{name: getattr(self, name) for name in names}, "calibrated_on": len(self.confidence.own)}

@@ -1,5 +1,7 @@
 """Catalog of named corpora, which are downloaded and prepared on demand."""
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import difflib
@@ -11,10 +13,15 @@ import os
 import pathlib
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.errors import InputError
 from keras_transformer.runs.lock import lock_file
+
+if TYPE_CHECKING:
+    import pandas
 
 BUILDERS = "keras_transformer.data.builders"  # Contains a package for each corpus.
 BATCH = 1024  # Number of pairs read at a time.
@@ -44,38 +51,38 @@ class NamedCorpus:
     version: str = "1.0.0"
 
     @property
-    def description(self):
+    def description(self) -> str:
         """Description of the corpus."""
         return self._text("README.md")
 
     @property
-    def citation(self):
+    def citation(self) -> str:
         """BibTeX of the publication to cite."""
         return self._text("CITATIONS.bib")
 
     @property
-    def files(self):
+    def files(self) -> list[RemoteFile]:
         """The `RemoteFile`s of the corpus."""
         rows = [line.split("\t") for line in self._text("checksums.tsv").splitlines()]
         return [RemoteFile(url, int(size), sha256, name) for url, size, sha256, name in rows]
 
     @property
-    def downloads(self):
+    def downloads(self) -> pathlib.Path:
         """The folder of the downloaded files."""
         return data_home() / "downloads" / self.name
 
     @property
-    def prepared(self):
+    def prepared(self) -> pathlib.Path:
         """The folder of the corpus prepared by tensorflow-datasets."""
         return data_home() / "prepared" / self.name / self.version
 
     @property
-    def is_here(self):
+    def is_here(self) -> bool:
         """Whether the corpus is prepared; tensorflow-datasets moves the folder to its place only when complete."""
         return (self.prepared / "dataset_info.json").is_file()
 
     @property
-    def parts(self):
+    def parts(self) -> dict[str, int]:
         """Dictionary of the number of pairs in each split; empty if the corpus is not prepared."""
         if not self.is_here:
             return {}
@@ -100,7 +107,7 @@ CORPORA = (
 )  # fmt: skip
 
 
-def corpora():
+def corpora() -> tuple[NamedCorpus, ...]:
     """Returns all `NamedCorpus`es of the catalog."""
     return CORPORA
 
@@ -128,7 +135,7 @@ def data_home():
     return pathlib.Path(caches) / "keras_transformer"
 
 
-def download_corpus(name, files=()):
+def download_corpus(name: str, files: Iterable[str | os.PathLike] = ()) -> None:
     """Downloads and prepares a corpus if necessary. An interrupted download is resumed.
 
     Args:
@@ -165,7 +172,7 @@ def _download_and_prepare(corpus, builder, given):
     _prepare(builder, corpus.downloads)
 
 
-def load_corpus(name):
+def load_corpus(name: str) -> dict[str, pandas.DataFrame]:
     """Loads a downloaded corpus.
 
     Args:
@@ -184,7 +191,7 @@ def load_corpus(name):
     return {split: pandas.DataFrame(corpus_pairs(name, split), columns=["question", "answer"]) for split in splits}
 
 
-def corpus_pairs(name, part="train"):
+def corpus_pairs(name: str, part: str = "train") -> Iterator[tuple[str, str]]:
     """Yields (question, answer) for every pair in a split of a corpus, in order.
 
     Args:

@@ -1,15 +1,26 @@
 """Datasets for `model.fit` from pairs of text."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from keras_transformer.data.batching import Buckets
 from keras_transformer.data.loading import check_pairs
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.tokenized import encode_pairs
 
+if TYPE_CHECKING:
+    import pandas
+    import tensorflow as tf
+
+    from keras_transformer.text.tokenizer import Tokenizer
+
 
 def make_dataset(
-    pairs, tokenizer, batch_size=64, max_length=None, shuffle=True, seed=0, packed=False, target_tokenizer=None,
-    turns=1,
-):  # fmt: skip
+    pairs: pandas.DataFrame, tokenizer: Tokenizer, batch_size: int = 64, max_length: int | None = None,
+    shuffle: bool = True, seed: int = 0, packed: bool = False, target_tokenizer: Tokenizer | None = None,
+    turns: int = 1,
+) -> tf.data.Dataset:  # fmt: skip
     """Creates a dataset for `model.fit`, tokenized once and with very little padding.
 
     By default a row contains one pair, and a batch contains pairs of similar lengths. With `packed=True`, a row

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 
 import pandas
 
@@ -15,7 +16,10 @@ class CorpusWarning(UserWarning):
     """Some rows of a corpus are unusable and were left out."""
 
 
-def load_pairs(path, question=None, answer=None, encoding="utf-8", turns=1):
+def load_pairs(
+    path: str | os.PathLike | Sequence[str | os.PathLike], question: str | None = None, answer: str | None = None,
+    encoding: str = "utf-8", turns: int = 1,
+) -> pandas.DataFrame:  # fmt: skip
     """Loads the question-answer pairs of a corpus.
 
     Unusable rows are left out and listed in one `CorpusWarning`.
@@ -36,6 +40,12 @@ def load_pairs(path, question=None, answer=None, encoding="utf-8", turns=1):
 
     Raises:
         InputError: If the file cannot be read, its columns are unknown, or no row is usable.
+
+    Example:
+        >>> with open("pairs.csv", "w") as file:
+        ...     print("question,answer", "hello,Hi!", "bye,See you!", sep=chr(10), file=file)
+        >>> load_pairs("pairs.csv").values.tolist()
+        [['hello', 'Hi!'], ['bye', 'See you!']]
     """
     pairs = pandas.concat(list(read_chunks(path, question, answer, encoding, turns)), ignore_index=True)
     conversations = (pairs["opening"] != pairs["question"]).any()

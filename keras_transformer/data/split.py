@@ -1,7 +1,13 @@
 """The frozen split of a corpus into train, validation and test by hashes of the questions."""
 
+from __future__ import annotations
+
 import hashlib
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
 
 PARTS = ("train", "validation", "test")
 
@@ -29,7 +35,7 @@ def canonical(question):
     return unicodedata.normalize("NFC", question.strip())
 
 
-def split_pairs(pairs):
+def split_pairs(pairs: pandas.DataFrame) -> dict[str, pandas.DataFrame]:
     """Splits a corpus by its questions, and conversations by their first turns.
 
     The pairs of a conversation stay together, so a later question of a conversation may occur in several splits.

@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
 from keras_transformer.errors import InputError
+from keras_transformer.layers import Tensor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +22,12 @@ class Beam:
 
     Raises:
         InputError: If an argument is out of range.
+
+    Example:
+        The log-probability of an answer of 7 tokens is divided by ((5 + 7) / 6)^1.
+
+        >>> float(Beam(num_beams=8, length_penalty=1.0).penalty(7))
+        2.0
     """
 
     num_beams: int = 4
@@ -32,11 +39,11 @@ class Beam:
         if not 0 <= self.length_penalty < float("inf"):
             raise InputError(f"length_penalty must be 0 or more, not {self.length_penalty}")
 
-    def penalty(self, length):
+    def penalty(self, length: Tensor) -> Tensor:
         """Returns lp(length)."""
         return ((5.0 + ops.cast(length, "float32")) / 6.0) ** self.length_penalty
 
-    def best_possible(self, log_probabilities, max_length):
+    def best_possible(self, log_probabilities: Tensor, max_length: int) -> Tensor:
         """Returns an upper bound of the rank that unfinished hypotheses can still reach.
 
         More tokens can only lower the log-probability, and the length penalty is largest at the maximum length.

@@ -1,11 +1,15 @@
 """Generation configuration: lengths, constraints and decoding strategy, validated on creation."""
 
 import dataclasses
+from typing import TypeAlias
 
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
-from keras_transformer.decoding.samplers import Greedy
+from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
+
+Strategy: TypeAlias = Greedy | Sampling | Beam
+"""The decoding strategies of `generate`."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import weakref
+from collections.abc import Iterable
 
 import keras
 import numpy as np
@@ -11,9 +12,10 @@ from keras import ops
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.compiled import compiled, num_shards, side_by_side
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.config import GenerationConfig, Strategy
 from keras_transformer.decoding.constraints import PAD_ID
 from keras_transformer.decoding.samplers import Forced
+from keras_transformer.layers import Tensor
 from keras_transformer.models.incremental import IncrementalTransformer
 
 WIDTHS = (12, 24, 48, 96)  # Question lengths to compile for. Longer questions use multiples of the last one.
@@ -36,13 +38,14 @@ class Generation:
     ids: np.ndarray
     lengths: np.ndarray
     scores: np.ndarray
-    attention: dict | None = None
+    attention: dict[str, np.ndarray] | None = None
 
 
 def generate(
-    model, inputs, *, start_id, end_id, max_length, min_length=0, repetition_penalty=1.0, no_repeat_ngram=0,
-    forbidden_ids=(), strategy=None, num_return=1, return_attention=False,
-):  # fmt: skip
+    model: keras.Model, inputs: Tensor, *, start_id: int, end_id: int, max_length: int, min_length: int = 0,
+    repetition_penalty: float = 1.0, no_repeat_ngram: int = 0, forbidden_ids: Iterable[int] = (),
+    strategy: Strategy | None = None, num_return: int = 1, return_attention: bool = False,
+) -> Generation:  # fmt: skip
     """Generates answers autoregressively: encodes each question once, then runs one cached decoder step per token.
 
     The first call with new settings or a new shape bucket compiles a program. Later calls reuse it.
@@ -69,7 +72,7 @@ def generate(
         InputError: If a setting is out of range, or the settings do not fit together.
     """
     config = GenerationConfig(
-        start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, forbidden_ids,
+        start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, tuple(forbidden_ids),
         strategy, num_return,
     )  # fmt: skip
     inputs = np.asarray(inputs, "int32")
@@ -173,7 +176,7 @@ def bucket_length(length):
     return next((width for width in WIDTHS if width >= length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 
-_programs = weakref.WeakKeyDictionary()
+_programs: weakref.WeakKeyDictionary[keras.Model, dict] = weakref.WeakKeyDictionary()
 
 
 def programs(model, make, config):

@@ -7,19 +7,26 @@ from keras import ops
 
 from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
+from keras_transformer.layers import Tensor
 
 BELOW_ONE = 1 - 1e-6  # A float32 sum times this is less than the sum, regardless of rounding.
 
 
 @dataclasses.dataclass(frozen=True)
 class Greedy:
-    """Greedy decoding: selects the most probable token at every step."""
+    """Greedy decoding: selects the most probable token at every step.
 
-    def draw(self, questions, num_return, max_length):
+    Example:
+        >>> probabilities = np.array([[0.1, 0.7, 0.2]], "float32")
+        >>> np.asarray(Greedy().select_token(np.log(probabilities), uniforms=None)).tolist()
+        [1]
+    """
+
+    def draw(self, questions: int, num_return: int, max_length: int) -> np.ndarray:
         """Returns zeros (questions · num_return, max_length), because nothing is random."""
         return np.zeros((questions * num_return, max_length), "float32")
 
-    def select_token(self, log_probabilities, uniforms):
+    def select_token(self, log_probabilities: Tensor, uniforms: Tensor) -> Tensor:
         """Selects token ids (rows,) from log-probabilities (rows, vocab_size). Of equal tokens, the first wins."""
         # Equivalent to `argmax`, which is slow in XLA.
         return first_of(ops.equal(log_probabilities, ops.max(log_probabilities, axis=-1, keepdims=True)))
@@ -39,6 +46,10 @@ class Sampling:
 
     Raises:
         InputError: If an argument is out of range.
+
+    Example:
+        >>> Sampling(temperature=0.8, top_k=40, seed=0)
+        Sampling(temperature=0.8, top_k=40, top_p=1.0, seed=0)
     """
 
     temperature: float = 1.0
@@ -57,7 +68,7 @@ class Sampling:
         if self.seed is not None and self.seed < 0:
             raise InputError(f"seed must be 0 or more, not {self.seed}")
 
-    def draw(self, questions, num_return, max_length):
+    def draw(self, questions: int, num_return: int, max_length: int) -> np.ndarray:
         """Draws a number in [0, 1) for every token: float32 (questions · num_return, max_length).
 
         With a seed, all questions get the same numbers, so that no answer depends on the rest of the batch.
@@ -67,7 +78,7 @@ class Sampling:
             return generator.random((questions * num_return, max_length), "float32")
         return np.tile(generator.random((num_return, max_length), "float32"), (questions, 1))
 
-    def select_token(self, log_probabilities, uniforms):
+    def select_token(self, log_probabilities: Tensor, uniforms: Tensor) -> Tensor:
         """Selects token ids (rows,) by inverse transform sampling.
 
         Args:

@@ -1,12 +1,16 @@
 """Calibration of a run: the scores of its answers to unseen questions."""
 
+import os
 import unicodedata
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.confidence import Confidence, decoding_settings
+from keras_transformer.decoding.config import Strategy
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.out_of_domain import invented
 from keras_transformer.runs.run import WEIGHTS, Run
@@ -16,7 +20,10 @@ MOST = 2000  # Maximum number of questions. The standard error of a rate of 5 % 
 FOREIGN = 500  # Number of questions that out-of-domain questions are made from.
 
 
-def calibrate(run_dir, questions, strategy=None, answer_by=None, **settings):
+def calibrate(
+    run_dir: str | os.PathLike, questions: Iterable[str], strategy: Strategy | None = None,
+    answer_by: str | None = None, **settings: Any,
+) -> Confidence:  # fmt: skip
     """Calibrates the confidence of a run on unseen in-domain questions, and saves the result in its folder.
 
     `Confidence.load` accepts the result until the weights change.

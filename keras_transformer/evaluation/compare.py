@@ -1,7 +1,13 @@
 """Comparison of runs on the same questions, with significance tests."""
 
-import numpy as np
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
+import pandas
+
+from keras_transformer.decoding.config import Strategy
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.bootstrap import difference
 from keras_transformer.evaluation.evaluate import evaluation
@@ -11,7 +17,10 @@ SAMPLES, SEED = 10, 0
 A_TOKEN = ("loss", "perplexity")  # Not comparable between different tokenizers.
 
 
-def compare(run_dirs, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
+def compare(
+    run_dirs: Sequence[str | os.PathLike], pairs: pandas.DataFrame, strategy: Strategy | None = None,
+    training_answers: Iterable[str] | None = None, answer_by: str | None = None, **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
     """Evaluates several runs on the same questions, and compares them with the first run, the baseline.
 
     Loss and perplexity are omitted: they are per token, and runs may have different tokenizers. Bits per character

@@ -1,11 +1,17 @@
 """Evaluation of a run: scores of its own answers, and its likelihood of the reference answers."""
 
 import dataclasses
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pandas
 
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.data.loading import check_pairs
 from keras_transformer.data.split import canonical
+from keras_transformer.decoding.config import Strategy
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation import text_metrics
 from keras_transformer.evaluation.bootstrap import intervals
@@ -57,7 +63,10 @@ class Evaluation:
         }
 
 
-def evaluate(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
+def evaluate(
+    run_dir: str | os.PathLike, pairs: pandas.DataFrame, strategy: Strategy | None = None,
+    training_answers: Iterable[str] | None = None, answer_by: str | None = None, **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
     """Evaluates a run on unseen pairs.
 
     The scored answers are those that a user would get, generated autoregressively or retrieved. Each different

@@ -1,6 +1,8 @@
 """Exports a run to a format by name and verifies the result."""
 
 import importlib
+import os
+from typing import Any
 
 from keras_transformer.chat.answering import GENERATE, Answering
 from keras_transformer.chat.chatbot import Chatbot
@@ -70,27 +72,27 @@ def module_of(kind):
     return importlib.import_module(f"keras_transformer.export.{MODULES.get(kind, kind)}")
 
 
-def export_saved_model(run_dir, path, **options):
+def export_saved_model(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
     """Exports a run as a SavedModel that takes and returns text. See `export` and `saved_model.write`."""
     return export(run_dir, path, "saved_model", **options)
 
 
-def export_litert(run_dir, path, **options):
+def export_litert(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
     """Exports a run to LiteRT, for mobile devices. See `export` and `litert.write`."""
     return export(run_dir, path, "litert", **options)
 
 
-def export_onnx(run_dir, path, **options):
+def export_onnx(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
     """Exports a run to ONNX Runtime. See `export` and `onnx.write`."""
     return export(run_dir, path, "onnx", **options)
 
 
-def export_ctranslate2(run_dir, path, **options):
+def export_ctranslate2(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
     """Exports a run to CTranslate2. See `export` and `ctranslate2.write`."""
     return export(run_dir, path, "ctranslate2", **options)
 
 
-def export_run(run_dir, path, **options):
+def export_run(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
     """Exports a run as a run folder for inference only. See `export` and `run_folder.write`."""
     return export(run_dir, path, "run", **options)
 

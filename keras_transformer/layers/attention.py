@@ -1,15 +1,20 @@
 """Scaled dot-product attention and multi-head attention (section 3.2)."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
+from keras_transformer.layers import Tensor
 from keras_transformer.layers.dense import Dense
 
 LARGEST_FLOAT16 = 65504.0
 HIDDEN_LOGIT = -1e9  # Replaces masked logits in float32, so it cannot overflow in any compute dtype.
 
 
-def scaled_dot_product_attention(query, key, value, mask):
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V (section 3.2.1, equation 1).
 
     The softmax is computed in float32. If every key of a query is masked, its weights and its output are zero.
@@ -23,6 +28,14 @@ def scaled_dot_product_attention(query, key, value, mask):
     Returns:
         A tuple of the output, shape (…, query length, value depth), and the attention weights, shape
         (…, query length, key length). Both have the query's dtype. Each row of weights sums to 1.
+
+    Example:
+        The query is like the first key, so the output is near the first value.
+
+        >>> query, key, value = np.array([[8.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[10.0], [20.0]])
+        >>> output, weights = scaled_dot_product_attention(query, key, value, mask=None)
+        >>> print(np.asarray(output).round(2), np.asarray(weights).round(3))
+        [[10.03]] [[0.997 0.003]]
     """
     query, key, value = (ops.convert_to_tensor(x) for x in (query, key, value))
     weights = attention_weights(attention_logits(query, key), mask)
@@ -67,7 +80,7 @@ class MultiHeadAttention(keras.layers.Layer):
         ValueError: If `num_heads` does not divide `d_model`.
     """
 
-    def __init__(self, d_model, num_heads, name="multi_head_attention", **kwargs):
+    def __init__(self, d_model: int, num_heads: int, name: str = "multi_head_attention", **kwargs: Any):
         super().__init__(name=name, **kwargs)
         if d_model % num_heads:
             raise ValueError(f"d_model {d_model} cannot be split into {num_heads} equal heads")
@@ -79,13 +92,19 @@ class MultiHeadAttention(keras.layers.Layer):
         self.value_dense = Dense(d_model, name="value", dtype=self.dtype_policy)
         self.dense = Dense(d_model, name="output", dtype=self.dtype_policy)
 
-    def build(self, inputs_shape):
+    def build(self, inputs_shape: dict[str, tuple[int | None, ...]]) -> None:
         self.query_dense.build(inputs_shape["query"])
         self.key_dense.build(inputs_shape["key"])
         self.value_dense.build(inputs_shape["value"])
         self.dense.build((None, None, self.d_model))
 
-    def call(self, inputs, cache=None, cache_update_index=None, return_attention_scores=False):
+    def call(
+        self,
+        inputs: dict[str, Tensor],
+        cache: dict[str, Tensor] | None = None,
+        cache_update_index: Tensor | None = None,
+        return_attention_scores: bool = False,
+    ) -> Tensor | tuple[Tensor, ...]:
         """Computes attention over the full sequence, or for the newest token with cached keys and values.
 
         Args:
@@ -113,11 +132,11 @@ class MultiHeadAttention(keras.layers.Layer):
 
     attention = staticmethod(scaled_dot_product_attention)
 
-    def keys_and_values(self, inputs):
+    def keys_and_values(self, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Projects "key" and "value" of the inputs. Returns both, each (batch, num_heads, key length, depth)."""
         return self.split_heads(self.key_dense(inputs["key"])), self.split_heads(self.value_dense(inputs["value"]))
 
-    def updated(self, cache, inputs, index):
+    def updated(self, cache: dict[str, Tensor], inputs: dict[str, Tensor], index: Tensor | None) -> dict[str, Tensor]:
         """Returns the cache with the keys and values of the inputs written at the index; unchanged if it is None."""
         if index is None:
             return cache
@@ -128,20 +147,20 @@ class MultiHeadAttention(keras.layers.Layer):
             "value": ops.slice_update(cache["value"], start, value),
         }
 
-    def split_heads(self, x):
+    def split_heads(self, x: Tensor) -> Tensor:
         """Reshapes (batch, length, d_model) to (batch, num_heads, length, depth)."""
         batch, length = ops.shape(x)[:2]
         return ops.transpose(ops.reshape(x, (batch, length, self.num_heads, self.depth)), (0, 2, 1, 3))
 
-    def merge_heads(self, x):
+    def merge_heads(self, x: Tensor) -> Tensor:
         """Reshapes (batch, num_heads, length, depth) to (batch, length, d_model)."""
         batch, _, length, _ = ops.shape(x)
         return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (batch, length, self.d_model))
 
-    def compute_output_shape(self, inputs_shape):
+    def compute_output_shape(self, inputs_shape: dict[str, tuple[int | None, ...]]) -> tuple[int | None, ...]:
         return (*inputs_shape["query"][:-1], self.d_model)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "d_model": self.d_model, "num_heads": self.num_heads}
 
 

@@ -3,8 +3,10 @@
 import keras
 from keras import ops
 
+from keras_transformer.layers import Tensor
 
-def create_padding_mask(x):
+
+def create_padding_mask(x: Tensor) -> Tensor:
     """Creates the padding mask, which masks every token id 0.
 
     Args:
@@ -13,12 +15,16 @@ def create_padding_mask(x):
     Returns:
         A float32 tensor of shape (batch, 1, 1, length), 1.0 where `x` is 0. The two axes of size 1 broadcast over
         heads and queries.
+
+    Example:
+        >>> np.asarray(create_padding_mask(np.array([[5, 8, 0]]))).tolist()
+        [[[[0.0, 0.0, 1.0]]]]
     """
     padding = ops.cast(ops.equal(x, 0), "float32")
     return ops.expand_dims(ops.expand_dims(padding, 1), 1)
 
 
-def create_look_ahead_mask(x):
+def create_look_ahead_mask(x: Tensor) -> Tensor:
     """Creates the look-ahead mask, which masks later positions and padding.
 
     Each token is predicted from the previous ones only.
@@ -28,6 +34,12 @@ def create_look_ahead_mask(x):
 
     Returns:
         A float32 tensor of shape (batch, 1, length, length). Row i is 1.0 at every column after i and where `x` is 0.
+
+    Example:
+        >>> print(np.asarray(create_look_ahead_mask(np.array([[5, 8, 0]])))[0, 0])
+        [[0. 1. 1.]
+         [0. 0. 1.]
+         [0. 0. 1.]]
     """
     # cumsum does not need a static length, so this also works for symbolic inputs.
     position = ops.cumsum(ops.ones_like(x), axis=1)

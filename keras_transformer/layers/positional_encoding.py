@@ -1,7 +1,11 @@
 """Positional encoding (section 3.5)."""
 
+from typing import Any
+
 import keras
 from keras import ops
+
+from keras_transformer.layers import Tensor
 
 DRAWN_ROWS = 100  # Rows of the table that is plotted. It does not limit the sequence length.
 
@@ -31,26 +35,34 @@ class PositionalEncoding(keras.layers.Layer):
     Args:
         position: Number of rows of `pos_encoding`, the table for plots. It does not limit the input length.
         d_model: Width of the embeddings.
+
+    Example:
+        >>> print(np.asarray(PositionalEncoding(position=3, d_model=4).pos_encoding)[0].round(2))
+        [[ 0.    1.    0.    1.  ]
+         [ 0.84  0.54  0.01  1.  ]
+         [ 0.91 -0.42  0.02  1.  ]]
     """
 
-    def __init__(self, position, d_model, **kwargs):
+    def __init__(self, position: int, d_model: int, **kwargs: Any):
         super().__init__(**kwargs)
         self.position = position
         self.d_model = d_model
 
     @property
-    def pos_encoding(self):
+    def pos_encoding(self) -> Tensor:
         """The encoding of the first `position` positions, float32, shape (1, position, d_model)."""
         return ops.expand_dims(positional_encoding(ops.arange(self.position), self.d_model), 0)
 
-    def call(self, inputs, positions=None):
+    def call(self, inputs: Tensor, positions: Tensor | None = None) -> Tensor:
         """Adds the encoding of `positions`, shape (length,) or (batch, length). Defaults to 0, 1, 2, … in order."""
         if positions is None:
             positions = ops.arange(ops.shape(inputs)[1])
         return inputs + ops.cast(positional_encoding(positions, self.d_model), inputs.dtype)
 
-    def compute_output_shape(self, inputs_shape, positions_shape=None):
+    def compute_output_shape(
+        self, inputs_shape: tuple[int | None, ...], positions_shape: tuple[int | None, ...] | None = None
+    ) -> tuple[int | None, ...]:
         return inputs_shape
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "position": self.position, "d_model": self.d_model}

@@ -193,7 +193,10 @@ def layer_start_cache(layer, memory, rows):
     return {"self_attention": {"key": room, "value": room}, "cross_attention": {"key": key, "value": value}}
 
 
-def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer", *, norm_first=False):
+def decoder_layer(
+    dff: int, d_model: int, num_heads: int, dropout: float, name: str = "decoder_layer",
+    *, norm_first: bool = False,
+) -> keras.Model:  # fmt: skip
     """Creates a model of one decoder layer.
 
     Args:
@@ -218,7 +221,10 @@ def decoder_layer(dff, d_model, num_heads, dropout, name="decoder_layer", *, nor
     return keras.Model([inputs, memory, look_ahead_mask, padding_mask], outputs, name=name)
 
 
-def decoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="decoder", *, norm_first=False):
+def decoder(
+    vocab_size: int, num_layers: int, dff: int, d_model: int, num_heads: int, dropout: float, name: str = "decoder",
+    *, norm_first: bool = False,
+) -> keras.Model:  # fmt: skip
     """Creates a model of the embedding and the decoder.
 
     Args:

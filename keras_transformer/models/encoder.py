@@ -126,7 +126,10 @@ def final_norm(dtype):
     return keras.layers.LayerNormalization(epsilon=EPSILON, name="norm", dtype=dtype)
 
 
-def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer", *, norm_first=False):
+def encoder_layer(
+    dff: int, d_model: int, num_heads: int, dropout: float, name: str = "encoder_layer",
+    *, norm_first: bool = False,
+) -> keras.Model:  # fmt: skip
     """Creates a model of one encoder layer.
 
     Args:
@@ -147,7 +150,10 @@ def encoder_layer(dff, d_model, num_heads, dropout, name="encoder_layer", *, nor
     return keras.Model([inputs, padding_mask], outputs, name=name)
 
 
-def encoder(vocab_size, num_layers, dff, d_model, num_heads, dropout, name="encoder", *, norm_first=False):
+def encoder(
+    vocab_size: int, num_layers: int, dff: int, d_model: int, num_heads: int, dropout: float, name: str = "encoder",
+    *, norm_first: bool = False,
+) -> keras.Model:  # fmt: skip
     """Creates a model of the embedding and the encoder.
 
     Args:

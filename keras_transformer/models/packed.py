@@ -7,7 +7,7 @@ from keras_transformer.layers.masks import LookAheadMask, PositionsInSegments, S
 from keras_transformer.models.transformer import components_of
 
 
-def packed(model):
+def packed(model: keras.Model) -> keras.Model:
     """Returns the same model, with shared weights, for the packed batches of `make_dataset(…, packed=True)`.
 
     Tokens attend only to tokens of their own pair, and positions restart at 0 in each sequence. The results are the

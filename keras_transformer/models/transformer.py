@@ -13,9 +13,9 @@ from keras_transformer.models.encoder import Encoder
 
 
 def transformer(
-    vocab_size, num_layers, dff, d_model, num_heads, dropout, name="transformer",
-    *, target_vocab_size=None, tie_embeddings=False, norm_first=False,
-):  # fmt: skip
+    vocab_size: int, num_layers: int, dff: int, d_model: int, num_heads: int, dropout: float, name: str = "transformer",
+    *, target_vocab_size: int | None = None, tie_embeddings: bool = False, norm_first: bool = False,
+) -> keras.Model:  # fmt: skip
     """Creates the Transformer: maps a question and the answer so far to the logits of each next token.
 
     Args:

@@ -1,5 +1,7 @@
 """The report on a run: one HTML file with scores, answers, curves, settings, and commands to reproduce it."""
 
+from __future__ import annotations
+
 import datetime
 import importlib
 import importlib.metadata
@@ -7,6 +9,8 @@ import itertools
 import os
 import pathlib
 import platform
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from keras_transformer import __version__
 from keras_transformer.chat.confidence import Confidence
@@ -23,14 +27,20 @@ from keras_transformer.training.trainer import PATHS
 from keras_transformer.visualize.page import STYLE, Page, policy
 from keras_transformer.visualize.training import training_panels
 
+if TYPE_CHECKING:
+    import pandas
+
+    from keras_transformer.decoding.config import Strategy
+
 FOLDER = pathlib.Path(__file__).parent
 PACKAGES = ("keras", "tensorflow", "numpy", "sentencepiece", "sacrebleu")
 
 
 def report_html(
-    run_dir, pairs, strategy=None, training_answers=None, corpus="", part="test", commands=(), answer_by=None,
-    **settings,
-):  # fmt: skip
+    run_dir: str | os.PathLike, pairs: pandas.DataFrame, strategy: Strategy | None = None,
+    training_answers: Iterable[str] | None = None, corpus: str = "", part: str = "test",
+    commands: Iterable[str] = (), answer_by: str | None = None, **settings: Any,
+) -> Page:  # fmt: skip
     """Creates a self-contained HTML report on a run: scores, answers, training curves, settings, commands.
 
     The report is in Korean if most answers of the corpus are Korean, else in English. It loads nothing from a server,

@@ -1,8 +1,10 @@
 """The texts of a report in English and Korean."""
 
+from typing import Any
+
 from keras_transformer.visualize.confidence import LABELS
 
-WORDS = {
+WORDS: dict[str, dict[str, Any]] = {
     "en": {
         "title": "Report on the run “{}”",
         "summary": "{right} of {questions} questions are answered as the corpus does ({low} to {high}); "

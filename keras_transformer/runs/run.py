@@ -24,6 +24,11 @@ import json
 import os
 import pathlib
 import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import numpy as np
 
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
@@ -64,7 +69,13 @@ class Run:
         InputError: If the folder is not a run, or one of its files is missing, damaged or of another version.
     """
 
-    def __init__(self, path):
+    id: str
+    corpus: dict[str, Any]
+    origin: dict[str, str] | None
+    tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+
+    def __init__(self, path: str | os.PathLike):
         self.path = pathlib.Path(path)
         about = self._read_config()
         self.id, self.corpus, self.origin = about["id"], about["corpus"], about.get("from")
@@ -77,13 +88,16 @@ class Run:
         self.target_tokenizer = self._load_tokenizer(TARGET_TOKENIZER, about) if own else self.tokenizer
 
     @property
-    def tokenizers(self):
+    def tokenizers(self) -> dict[str, Tokenizer]:
         """Dictionary of the tokenizers by their file names without suffix."""
         own = self.target_tokenizer is not self.tokenizer
         return {TOKENIZER: self.tokenizer, **({TARGET_TOKENIZER: self.target_tokenizer} if own else {})}
 
     @classmethod
-    def create(cls, path, config, tokenizer, corpus, parent=None, target_tokenizer=None):
+    def create(
+        cls, path: str | os.PathLike, config: Config, tokenizer: Tokenizer, corpus: dict[str, Any],
+        parent: "Run | None" = None, target_tokenizer: Tokenizer | None = None,
+    ) -> "Run":  # fmt: skip
         """Creates a new run folder.
 
         Args:
@@ -126,7 +140,7 @@ class Run:
         return cls(path)
 
     @classmethod
-    def make_folder(cls, path):
+    def make_folder(cls, path: str | os.PathLike) -> None:
         """Creates the folder for a new run if it does not exist.
 
         Raises:
@@ -144,18 +158,18 @@ class Run:
             raise InputError(f"{path}: contains other files; name a new or empty folder for the run")
 
     @staticmethod
-    def exists(path):
+    def exists(path: str | os.PathLike) -> bool:
         """Returns whether there is a run at a path."""
         return (pathlib.Path(path) / CONFIG).is_file()
 
-    def change_config(self, config):
+    def change_config(self, config: Config) -> None:
         """Saves changed settings, such as more epochs."""
         if config == self.config:
             return
         self.config = config
         write_about(self.path, {**self._read_config(), "config": config.to_dict()})
 
-    def build_model(self):
+    def build_model(self) -> keras.Model:
         """Builds a model of the run's sizes with initial weights."""
         from keras_transformer.backend.devices import (
             prepare_devices,  # Imports Keras, which reading a run does not need.
@@ -165,13 +179,13 @@ class Run:
         own = self.target_tokenizer is not self.tokenizer
         return build_model(self.config, self.tokenizer.vocab_size, self.target_tokenizer.vocab_size if own else None)
 
-    def load_model(self):
+    def load_model(self) -> keras.Model:
         """Loads the model with the best weights; raises `InputError` if they are missing or of another run."""
         model = self.build_model()
         self.load_weights(model)
         return model
 
-    def load_weights(self, model):
+    def load_weights(self, model: keras.Model) -> None:
         """Loads the best weights into a model of the run's sizes; raises `InputError` like `load_model`."""
         tensors = self.best_weights()
         for variable in model.weights:
@@ -180,16 +194,16 @@ class Run:
                 raise InputError(f"{self.path / WEIGHTS}: no weights of shape {shape} for {variable.path}")
             variable.assign(value)
 
-    def best_weights(self):
+    def best_weights(self) -> dict[str, np.ndarray]:
         """Returns the best weights as arrays by variable paths; raises `InputError` like `load_model`."""
         path = self._existing_file(WEIGHTS, "no epoch has ended yet; train the run first")
         return dequantized(load_tensors(path, self.id)[0])
 
-    def save_weights(self, weights, about, name=WEIGHTS):
+    def save_weights(self, weights: Mapping[str, np.ndarray], about: dict[str, Any], name: str = WEIGHTS) -> None:
         """Writes weights by the paths of the model's variables, with a dictionary of metadata."""
         save_tensors(self.path / name, weights, self.id, about)
 
-    def save_epoch(self, weights, about):
+    def save_epoch(self, weights: Mapping[str, np.ndarray], about: dict[str, Any]) -> None:
         """Writes the weights of epoch `about["epoch"]`, and removes epochs that are too old for `keep_epochs`."""
         epoch = about["epoch"]
         self.save_weights(weights, about, EPOCH_WEIGHTS.format(epoch))
@@ -197,12 +211,12 @@ class Run:
             if old <= epoch - self.config.keep_epochs:
                 path.unlink()
 
-    def kept_epochs(self):
+    def kept_epochs(self) -> dict[int, pathlib.Path]:
         """Returns the weight files of the kept epochs by epoch number, in order."""
         numbers = {path.stem.rpartition("-")[2]: path for path in self.path.glob("weights-epoch-*.safetensors")}
         return dict(sorted((int(number), path) for number, path in numbers.items() if number.isdecimal()))
 
-    def metrics(self):
+    def metrics(self) -> list[dict[str, float]]:
         """Returns the rows of metrics.csv, a dictionary of numbers for each finished epoch.
 
         Raises:
@@ -210,7 +224,7 @@ class Run:
         """
         return read_rows(self.path, self.config.monitor)
 
-    def summary(self):
+    def summary(self) -> dict[str, Any] | None:
         """Returns the summary of a finished training as a dictionary; None if it has not finished."""
         path = self.path / SUMMARY
         return json.loads(path.read_text("utf-8")) if path.is_file() else None

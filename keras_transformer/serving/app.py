@@ -69,7 +69,7 @@ def add_answers(app, batcher):
         return AnswerResponse(answers=[answered(*one) for one in zip(questions, results)])
 
     @app.post("/v1/stream", response_class=Response, responses=streamed | ERRORS, tags=["answers"])
-    async def stream(request: StreamRequest):
+    async def stream(request: StreamRequest) -> StreamingResponse:
         """Streams one answer as server-sent events: {"text": …} for each piece, then {"answer": …}."""
         pieces = batcher.stream(request.question, request.settings())
         first = await anext(pieces, None)  # Reports errors of the request before the response starts.

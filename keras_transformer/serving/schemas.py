@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
-from keras_transformer.chat.answering import GENERATE, RETRIEVE, WAYS
+from keras_transformer.chat.answering import Way
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.serving.engine import Settings
@@ -84,7 +84,7 @@ class GenerationParams(Message):
     strategy: Annotated[GreedyStrategy | BeamStrategy | SampleStrategy, Field(discriminator="kind")] | None = Field(
         None, description="Decoding strategy of generated answers. Default: greedy; beam search for several answers."
     )
-    answer_by: Literal[WAYS] | None = Field(
+    answer_by: Way | None = Field(
         None,
         description="Generate an answer, retrieve that of the nearest known question, or both (hybrid). Default: that "
         "of the run; generate if a strategy, another decoding setting, several answers or attention are requested.",
@@ -137,7 +137,7 @@ class Answer(Message):
     score: float | None = Field(
         description="Log-probability in nats, summed over the tokens; null for a retrieved answer."
     )
-    answered_by: Literal[GENERATE, RETRIEVE]
+    answered_by: Literal["generate", "retrieve"]
     sources: list[Source] = Field(
         description="Sources of a retrieved answer, or the nearest exchanges of a generated one, nearest first."
     )

@@ -171,8 +171,7 @@ def add_tf_serving(app, name, batcher):
     described = {"tags": ["as TensorFlow Serving"], "responses": errors}
 
     async def status() -> ModelStatus:
-        state = "AVAILABLE" if batcher.ready else "LOADING"
-        return ModelStatus(model_version_status=[VersionStatus(state=state)])
+        return ModelStatus(model_version_status=[VersionStatus(state="AVAILABLE" if batcher.ready else "LOADING")])
 
     async def predict(request: PredictRequest) -> Predictions | Outputs:
         results = await batcher.answers(request.asked(), Settings())

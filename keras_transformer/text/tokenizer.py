@@ -1,11 +1,17 @@
 """The tokenizer, which converts text to token ids and back."""
 
+import os
 import pathlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, overload
 
 from keras_transformer.errors import InputError
 from keras_transformer.text import sentence_pieces
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
 from keras_transformer.text.subwords import HEADER, Subwords
+
+if TYPE_CHECKING:
+    import numpy
 
 PAD_ID = 0
 KINDS = tuple(MODEL_TYPES)
@@ -37,16 +43,26 @@ class Tokenizer:
         ending: File name extension: ".model" (SentencePiece) or ".subwords".
     """
 
-    pad_id = PAD_ID
+    pad_id: int = PAD_ID
+    vocab_size: int
+    unk_id: int | None
+    start_id: int
+    end_id: int
+    separator_id: int | None
+    model: bytes
+    ending: str
 
-    def __init__(self, vocabulary):
+    def __init__(self, vocabulary: SentencePieces | Subwords):
         self.vocabulary = vocabulary
         self.vocab_size, self.model, self.ending = vocabulary.size, vocabulary.data, vocabulary.ending
         self.unk_id, self.start_id, self.end_id = vocabulary.unk_id, vocabulary.start_id, vocabulary.end_id
         self.separator_id = vocabulary.separator_id
 
     @classmethod
-    def train(cls, texts, vocab_size=8192, kind="sentencepiece", jamo=False, separator=False):
+    def train(
+        cls, texts: Iterable[str], vocab_size: int = 8192, kind: str = "sentencepiece", jamo: bool = False,
+        separator: bool = False,
+    ) -> "Tokenizer":  # fmt: skip
         """Trains a tokenizer. The result is deterministic.
 
         Args:
@@ -63,13 +79,18 @@ class Tokenizer:
 
         Raises:
             InputError: If there is no text, the vocabulary is too small for its characters, or the kind is unknown.
+
+        Example:
+            >>> tokenizer = Tokenizer.train(["good night", "good day"], kind="word")
+            >>> tokenizer.vocab_size, tokenizer.pieces("good day")
+            (7, ['▁good', '▁day'])
         """
         if kind not in KINDS:
             raise InputError(f"unknown tokenizer kind {kind!r}: use one of {', '.join(map(repr, KINDS))}")
         return cls(sentence_pieces.train(texts, vocab_size, kind, jamo, separator))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | os.PathLike) -> "Tokenizer":
         """Loads a tokenizer from a SentencePiece model or a `.subwords` vocabulary of tensorflow-datasets.
 
         Raises:
@@ -85,37 +106,59 @@ class Tokenizer:
         except RuntimeError as error:
             raise InputError(f"{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged") from error
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
         """Saves the vocabulary to a file that SentencePiece or tensorflow-datasets can read."""
         pathlib.Path(path).write_bytes(self.model)
 
-    def encode(self, text):
-        """Tokenizes a text into a list of token ids, without start and end. For a list of texts, a list of lists."""
+    @overload  # A text is also an iterable of texts, but the first signature is tried first.
+    def encode(self, text: str) -> list[int]: ...  # type: ignore[overload-overlap]
+    @overload
+    def encode(self, text: Iterable[str]) -> list[list[int]]: ...
+    def encode(self, text: str | Iterable[str]) -> list[int] | list[list[int]]:
+        """Tokenizes a text into a list of token ids, without start and end. For a list of texts, a list of lists.
+
+        Example:
+            >>> tokenizer = Tokenizer.train(["good night", "good day"], kind="word")
+            >>> tokenizer.encode("good day"), tokenizer.encode(["good day", "good night"])
+            ([4, 5], [[4, 5], [4, 6]])
+        """
         if isinstance(text, str):
             return self.encode([text])[0]
         return self.vocabulary.encode([self.normal_form(item) for item in text])
 
-    def decode(self, ids):
-        """Decodes a sequence of token ids into a text, or a list of sequences into texts, without special tokens."""
+    @overload  # A text if the array has one axis, a list of texts if it has two.
+    def decode(self, ids: "numpy.ndarray") -> Any: ...
+    @overload
+    def decode(self, ids: Iterable[int]) -> str: ...
+    @overload
+    def decode(self, ids: Iterable[Iterable[int]]) -> list[str]: ...
+    def decode(self, ids: Iterable[Any]) -> str | list[str]:
+        """Decodes a sequence of token ids into a text, or a list of sequences into texts, without special tokens.
+
+        Example:
+            >>> tokenizer = Tokenizer.train(["good night", "good day"])
+            >>> tokenizer.decode([tokenizer.start_id, *tokenizer.encode("good day"), tokenizer.end_id])
+            'good day'
+        """
         rows = [[int(i) for i in row] if hasattr(row, "__len__") else int(row) for row in ids]
         if not rows:
             return ""
         return self.vocabulary.decode(rows) if isinstance(rows[0], list) else self.vocabulary.decode([rows])[0]
 
-    def normal_form(self, text):
+    def normal_form(self, text: str) -> str:
         """Returns the normalized text, which `decode(encode(text))` equals if nothing in it is unknown."""
         return self.vocabulary.normal_form(text)
 
-    def pieces(self, text):
+    def pieces(self, text: str) -> list[str]:
         """Splits a text into pieces, where '▁' (SentencePiece) or '_' (.subwords) stands for a space."""
         return self.vocabulary.pieces(self.normal_form(text))
 
-    def unknown(self, text):
+    def unknown(self, text: str) -> list[str]:
         """Returns the unknown characters of a text (for the kind "word", words), without duplicates, in their order."""
         units = dict.fromkeys(self.vocabulary.units(self.normal_form(text)))
         return [unit for unit in units if not self.vocabulary.knows(unit)]
 
-    def knows_nothing_of(self, text):
+    def knows_nothing_of(self, text: str) -> bool:
         """Returns whether all characters of a text (for the kind "word", words) are unknown. False for a blank text."""
         units = set(self.vocabulary.units(self.normal_form(text))) - {" "}
         return bool(units) and len(self.unknown(text)) == len(units)

@@ -4,8 +4,12 @@ The saved weights of an epoch are the exponential moving average, the weights th
 """
 
 import math
+import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas
 
 from keras_transformer.backend.devices import find_devices
 from keras_transformer.backend.precision import choose_precision, precision
@@ -26,7 +30,10 @@ from keras_transformer.training.resume import check_corpus
 from keras_transformer.training.trainer import packed_rows
 
 
-def average_epochs(corpus, run_dir, last=None, best=None, keep=False):
+def average_epochs(
+    corpus: pandas.DataFrame | Corpus | str | os.PathLike | Sequence[str | os.PathLike],
+    run_dir: str | os.PathLike, last: int | None = None, best: int | None = None, keep: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Averages the weights of kept epochs (setting `keep_epochs`) and validates the average.
 
     Args:

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_transformer.backend.xla import jit_compile_if_static
+from keras_transformer.layers import Tensor
 
 
 def token_losses(y_true, y_pred):
@@ -75,7 +76,7 @@ def uniform_losses(y_pred):
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
-def loss_function(y_true, y_pred):
+def loss_function(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Computes the mean cross-entropy of the tokens of a batch; padding is excluded from sum and count.
 
     Args:
@@ -84,6 +85,12 @@ def loss_function(y_true, y_pred):
 
     Returns:
         A float32 scalar, in nats per token; 0 if all positions are padding.
+
+    Example:
+        All four tokens are equally likely, so the loss is ln 4, whatever the padding.
+
+        >>> round(float(loss_function(np.array([[2, 1, 0]]), np.zeros((1, 3, 4)))), 3)
+        1.386
     """
     losses, weights = jit_compile_if_static(token_losses, y_true, y_pred)
     return ops.sum(losses) / ops.maximum(ops.sum(weights), 1.0)

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_transformer.backend.xla import fused_before, jit_compile_if_static
+from keras_transformer.layers import Tensor
 from keras_transformer.training.losses import token_losses
 
 
@@ -23,7 +24,7 @@ def token_hits(y_true, y_pred):
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
-def accuracy(y_true, y_pred):
+def accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Computes the share of correctly predicted tokens in a batch, without padding.
 
     Args:
@@ -32,6 +33,13 @@ def accuracy(y_true, y_pred):
 
     Returns:
         A float32 scalar from 0 to 1; 0 if all positions are padding.
+
+    Example:
+        One of two tokens is predicted correctly. The third position is padding.
+
+        >>> logits = np.array([[[0, 0, 9], [0, 0, 9], [0, 0, 9]]], "float32")
+        >>> float(accuracy(np.array([[2, 1, 0]]), logits))
+        0.5
     """
     hits, weights = jit_compile_if_static(token_hits, y_true, y_pred)
     return ops.sum(hits) / ops.maximum(ops.sum(weights), 1.0)

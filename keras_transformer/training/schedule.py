@@ -3,10 +3,13 @@
 All schedules count updates from 0, where the rate is 0: the first update changes nothing.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from keras_transformer.errors import InputError
+from keras_transformer.layers import Tensor
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")
@@ -18,20 +21,25 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
     Args:
         d_model: Width of the model.
         warmup_steps: Number of warm-up steps.
+
+    Example:
+        >>> schedule = CustomSchedule(d_model=512, warmup_steps=4000)
+        >>> [f"{float(schedule(step)):.1e}" for step in (1, 4000, 16000)]
+        ['1.7e-07', '7.0e-04', '3.5e-04']
     """
 
-    def __init__(self, d_model, warmup_steps=4000):
+    def __init__(self, d_model: int, warmup_steps: int = 4000):
         super().__init__()
         self.d_model = d_model
         self.warmup_steps = warmup_steps
 
-    def __call__(self, step):
+    def __call__(self, step: Tensor) -> Tensor:
         """Returns the learning rate, float32, of a step or of an array of steps."""
         step = ops.cast(step, "float32")
         rise, fall = step * float(self.warmup_steps) ** -1.5, ops.rsqrt(step)
         return float(self.d_model) ** -0.5 * ops.minimum(rise, fall)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"d_model": self.d_model, "warmup_steps": self.warmup_steps}
 
 

@@ -5,9 +5,12 @@ import dataclasses
 import os
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import keras
 import numpy as np
+import pandas
 
 from keras_transformer.backend.devices import find_devices, prepare_devices
 from keras_transformer.backend.gpu_diagnostics import explain_unseen_gpu
@@ -17,7 +20,7 @@ from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.config import FIELDS, Config, check_setting
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.catalog import is_corpus
-from keras_transformer.data.corpus import Corpus
+from keras_transformer.data.corpus import Corpus, Survey
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.recombination import recombine
@@ -57,16 +60,16 @@ PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # K
 
 
 def train(
-    corpus,
-    run_dir,
-    config=None,
-    from_run=None,
-    tokenizer=None,
-    target_tokenizer=None,
-    devices=None,
-    model_devices=1,
-    settings=None,
-):
+    corpus: pandas.DataFrame | Corpus | str | os.PathLike | Sequence[str | os.PathLike],
+    run_dir: str | os.PathLike,
+    config: Config | None = None,
+    from_run: str | os.PathLike | None = None,
+    tokenizer: str | os.PathLike | None = None,
+    target_tokenizer: str | os.PathLike | None = None,
+    devices: int | None = None,
+    model_devices: int = 1,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Trains a model on a corpus, or resumes the training of an existing run folder.
 
     Keras prints the progress. Ctrl-C saves a checkpoint and returns. Call the function again to resume after Ctrl-C or
@@ -109,7 +112,7 @@ def train(
     existing_run = run or parent
     config = config or base_config(existing_run, settings)
     recommended, survey = config is None, None
-    if recommended:
+    if config is None:
         config, survey = recommended_config(corpus, settings, tokenizer, target_tokenizer)
     config = config.replace(**settings)
     check_split(config, device_count // process_count(), model_devices)
@@ -149,14 +152,19 @@ def train(
     return summary
 
 
-def base_config(existing_run, settings):
+def base_config(existing_run: Run | None, settings: Mapping[str, Any]) -> Config | None:
     """Returns the `Config` that `settings` change: that of the run or its parent; None to have one recommended."""
     if existing_run:
         return existing_run.config
     return Config() if settings.keys() == FIELDS.keys() else None  # If all settings are given, none is recommended.
 
 
-def recommended_config(corpus, settings, tokenizer, target_tokenizer):
+def recommended_config(
+    corpus: Corpus,
+    settings: Mapping[str, Any],
+    tokenizer: str | os.PathLike | None,
+    target_tokenizer: str | os.PathLike | None,
+) -> tuple[Config, Survey]:
     """Prints the recommendation for a corpus; returns its `Config` and the corpus's `Survey`.
 
     The arguments are those of `train`.

@@ -1,9 +1,18 @@
 """Attention maps: a matrix of attention weights for each head."""
 
+from __future__ import annotations
+
 import math
 import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from keras_transformer.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from keras_transformer.chat.attention_trace import AttentionTrace
 
 KINDS = {
     "cross": ("Cross-attention", "answer (queries)", "question (keys)"),
@@ -18,7 +27,9 @@ LEAST = (3, 2.6)  # Minimum size of a figure in inches, for its title and its la
 POINTS = 72  # Points per inch.
 
 
-def plot_attention(attended, kind="cross", layer=None, heads=None):
+def plot_attention(
+    attended: AttentionTrace, kind: str = "cross", layer: int | None = None, heads: Sequence[int] | None = None
+) -> Figure:
     """Plots attention weights as a matrix for each head, with a row for each query token and a column for each key.
 
     Args:
@@ -75,7 +86,7 @@ def tokens_of(attended, kind):
     return queries, attended.read if kind == "decoder" else attended.question
 
 
-def size(lines, per_line, cell, rows, columns):
+def size(lines: int, per_line: int, cell: float, rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
     """Returns the width and height of the figure in inches, with room for cells, tokens and labels."""
     left, below = (max(map(ems, tokens)) * font_size(cell) / POINTS for tokens in (rows, columns))
     width = left + per_line * (cell * len(columns) + 0.15) + 1.2

@@ -1,18 +1,24 @@
 """Attention as an interactive page: one self-contained HTML file."""
 
+from __future__ import annotations
+
 import json
 import pathlib
 import string
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keras_transformer.visualize.attention import KINDS
 from keras_transformer.visualize.page import STYLE, Page, policy
 
+if TYPE_CHECKING:
+    from keras_transformer.chat.attention_trace import AttentionTrace
+
 FOLDER = pathlib.Path(__file__).with_name("attention_page")
 
 
-def attention_html(attended):
+def attention_html(attended: AttentionTrace) -> Page:
     """Creates an interactive page with all attention weights of an answer, by kind, layer, head and token.
 
     Args:

@@ -1,10 +1,19 @@
 """Refusal curves: the share of refused questions by the allowed false refusal rate."""
 
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from keras_transformer.chat.confidence import Confidence
 from keras_transformer.errors import InputError
 from keras_transformer.runs.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RATES = np.linspace(0, 0.5, 501)
 OWN = {"color": "0.5", "linewidth": 2.5}
@@ -17,7 +26,9 @@ LABELS = {
 """The labels of the figure; "kinds" optionally maps the kinds of questions to other names."""
 
 
-def plot_refusals(confidence, asked=None):
+def plot_refusals(
+    confidence: Confidence | str | os.PathLike, asked: Mapping[str, Sequence[tuple[float, float]]] | None = None
+) -> Figure:
     """Plots the share of refused questions by the allowed false refusal rate.
 
     Args:

@@ -1,11 +1,17 @@
 """Diagram of a model, in the style of the paper's Figure 1."""
 
+from __future__ import annotations
+
 import dataclasses
+from typing import TYPE_CHECKING
 
 import keras
 import numpy as np
 
 from keras_transformer.models.transformer import components_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INK = "0.25"
 LINES, SHAPES, TOP = 2, 3, 4  # Drawing order.
@@ -228,7 +234,7 @@ Attention: h heads × d_k.
 Feed Forward: d_model → d_ff → d_model."""
 
 
-def plot_model_shape(model):
+def plot_model_shape(model: keras.Model) -> Figure:
     """Plots a Transformer as the paper's Figure 1, with the output shape and parameters of each block.
 
     Args:

@@ -1,11 +1,17 @@
 """The positional encoding as a heat map (section 3.5)."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from keras import ops
 
 from keras_transformer.config import check_number
 from keras_transformer.layers.positional_encoding import PositionalEncoding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMULA = (
     r"$PE_{(pos,\,2i)} = \sin(pos / 10000^{2i/d_{model}})$"
@@ -14,7 +20,7 @@ FORMULA = (
 )
 
 
-def plot_position_encoding(position=50, d_model=128):
+def plot_position_encoding(position: int = 50, d_model: int = 128) -> Figure:
     """Plots the table of `PositionalEncoding`, with a row for each position and a column for each dimension.
 
     Args:

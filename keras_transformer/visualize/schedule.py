@@ -1,12 +1,20 @@
 """Plots of learning rate schedules (section 5.3)."""
 
-import math
+from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import keras
 import numpy as np
 from keras import ops
 
 from keras_transformer.config import check_number
 from keras_transformer.training.schedule import CustomSchedule
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 POINTS = 400  # Maximum number of points of a curve.
 FORMULA = (
@@ -14,7 +22,11 @@ FORMULA = (
 )
 
 
-def plot_schedule(schedules, steps):
+def plot_schedule(
+    schedules: keras.optimizers.schedules.LearningRateSchedule
+    | Mapping[str, keras.optimizers.schedules.LearningRateSchedule],
+    steps: int,
+) -> Figure:
     """Plots one or several learning rate schedules.
 
     Args:

@@ -1,10 +1,17 @@
 """Training curves of runs, from their metrics.csv."""
 
+from __future__ import annotations
+
 import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
 
 from keras_transformer.errors import InputError
 from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 THIN, THICK = 0.9, 2.0
 PANELS = {
@@ -16,7 +23,7 @@ PANELS = {
 """The columns of metrics.csv in each panel, with their line widths."""
 
 BEST = {"marker": "o", "markersize": 6, "markeredgecolor": "white", "zorder": 3}  # Drawn above all lines.
-MEANING = {
+MEANING: dict[str, dict[str, Any]] = {
     "validation": {"linewidth": THICK},
     "training": {"linewidth": THIN},
     "best epoch, whose weights are kept": {"linestyle": "none", **BEST},
@@ -43,7 +50,7 @@ class Learned:
     style: dict
 
 
-def plot_training(*runs):
+def plot_training(*runs: Run | str | os.PathLike) -> Figure:
     """Plots the training curves of one or several runs by epoch, including unfinished ones.
 
     Args:
@@ -59,8 +66,8 @@ def plot_training(*runs):
 
     if not runs:
         raise InputError("name at least one run to plot")
-    runs = [run if isinstance(run, Run) else Run(run) for run in runs]
-    curves = [read(run, name, line_style(i)) for i, (run, name) in enumerate(zip(runs, names_of(runs)))]
+    opened = [run if isinstance(run, Run) else Run(run) for run in runs]
+    curves = [read(run, name, line_style(i)) for i, (run, name) in enumerate(zip(opened, names_of(opened)))]
     with drawing([run.label for run in curves], 9, 6.5) as figure:
         panels = figure.subplots(2, 2, sharex=True)
         for axes, (title, columns) in zip(panels.flat, PANELS.items()):

@@ -5,7 +5,8 @@ import tensorflow_datasets as tfds
 from keras_transformer.data.split import split_pairs
 
 
-class QuestionAnswerBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+# mypy does not know the base class, which takes the keyword.
+class QuestionAnswerBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):  # type: ignore[call-arg]
     """A tensorflow-datasets builder whose examples are {"question": text, "answer": text}, in the corpus's order.
 
     Attributes:

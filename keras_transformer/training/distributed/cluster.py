@@ -24,7 +24,7 @@ BETWEEN_PROCESSES = re.compile("Gloo|NCCL")
 HEARTBEAT = 60  # Seconds without a heartbeat after which JAX considers a process lost and ends the others.
 
 
-def join_cluster(coordinator=None, processes=None, process=None):
+def join_cluster(coordinator: str | None = None, processes: int | None = None, process: int | None = None) -> None:
     """Connects the processes of a distributed training; waits for them for at most five minutes.
 
     Call it before anything is computed.

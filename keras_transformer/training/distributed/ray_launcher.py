@@ -3,25 +3,29 @@
 import importlib
 import os
 import socket
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import keras
+import pandas
 
+from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.errors import InputError
 
 
 def train_on_ray(
-    corpus,
-    run_dir,
-    config=None,
-    from_run=None,
-    tokenizer=None,
-    target_tokenizer=None,
-    workers=1,
-    retries=3,
-    gpus=None,
-    settings=None,
-):
+    corpus: pandas.DataFrame | Corpus | str | os.PathLike | Sequence[str | os.PathLike],
+    run_dir: str | os.PathLike,
+    config: Config | None = None,
+    from_run: str | os.PathLike | None = None,
+    tokenizer: str | os.PathLike | None = None,
+    target_tokenizer: str | os.PathLike | None = None,
+    workers: int = 1,
+    retries: int = 3,
+    gpus: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Trains like `train`, under JAX, with workers that Ray Train places on a cluster.
 
     Each worker is a process that computes its rows of every batch; the first one writes the run folder. If a worker is
