@@ -15,16 +15,11 @@ As on the command line, relative paths start at the working directory.
 
 import json
 import pathlib
-import sys
+import tomllib
 
 from keras_transformer.config import FIELDS, check_setting
 from keras_transformer.errors import InputError
 from keras_transformer.presets import preset
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 WORDS = ("preset", "question", "answer", "encoding", "run", "from", "tokenizer_file", "target_tokenizer_file")
 LISTS = ("corpus", "validation")

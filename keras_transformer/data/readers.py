@@ -143,7 +143,6 @@ def delimited_records(lines, delimiter):
 def _cells_problem(cells, width, line):
     if len(cells) != width:
         return f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} instead of {width}"
-    # Python 3.10 rejects the whole line, later versions do not: leave it out in all versions.
     return NUL if "\0" in line else None
 
 

@@ -112,7 +112,7 @@ def about_export(run, folder, kind, options, checked):
         "format": FORMAT,
         "kind": kind,
         "options": options,
-        "made": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": versions,
         "run": {"id": run.id, "config": run.config.to_dict(), "training": training},
         "corpus": corpus,

@@ -214,6 +214,6 @@ def last_part(path):
 
 def versions(words):
     """Returns the creation time of the page and the versions of the packages."""
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     own = {"keras_transformer": __version__, "python": platform.python_version()}
     return {words["made"]: now, **own, **{name: importlib.metadata.version(name) for name in PACKAGES}}

@@ -109,7 +109,7 @@ class Batcher:
         futures = [self.join(question, settings) for question in questions]
         try:
             return await asyncio.wait_for(asyncio.gather(*futures), self.limits.timeout)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise self.too_late() from None
 
     def join(self, question, settings):
@@ -170,7 +170,7 @@ class Batcher:
                 if isinstance(piece, Exception):
                     raise piece
                 yield piece
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise self.too_late() from None
         finally:
             stream.left = True
@@ -198,5 +198,5 @@ async def until(event, time_is_up):
     """Waits for an event, at most until a given time."""
     try:
         await asyncio.wait_for(event.wait(), max(0.0, time_is_up - time.monotonic()))
-    except asyncio.TimeoutError:
+    except TimeoutError:
         return

@@ -69,7 +69,7 @@ async def warm_up_and_work(batcher, on_ready):
     await batcher.work()
 
 
-class Guarded(h11_protocol()):
+class Guarded(h11_protocol()):  # type: ignore[misc] # Known only when uvicorn is imported.
     """A connection with a timeout for incomplete requests; uvicorn itself has none."""
 
     def connection_made(self, transport):
