@@ -14,12 +14,13 @@ import numpy as np
 from keras import ops
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
+from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
 from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
 from keras_transformer.layers.positional_encoding import positional_encoding
 from keras_transformer.layers.residual import EPSILON
 from keras_transformer.models.transformer import components_of
+from keras_transformer.padding import PAD_ID
 from keras_transformer.runs.run import TARGET_TOKENIZER, TOKENIZER
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")

@@ -3,9 +3,11 @@
 import keras
 from keras import ops
 
+from keras_transformer.padding import PAD_ID
+
 
 def create_padding_mask(x):
-    """Creates the padding mask, which masks every token id 0.
+    """Creates the padding mask, which masks every token id 0, that is, `PAD_ID`.
 
     Args:
         x: Token ids, integer, shape (batch, length).
@@ -14,7 +16,7 @@ def create_padding_mask(x):
         A float32 tensor of shape (batch, 1, 1, length), 1.0 where `x` is 0. The two axes of size 1 broadcast over
         heads and queries.
     """
-    padding = ops.cast(ops.equal(x, 0), "float32")
+    padding = ops.cast(ops.equal(x, PAD_ID), "float32")
     return ops.expand_dims(ops.expand_dims(padding, 1), 1)
 
 

@@ -3,11 +3,11 @@
 import pathlib
 
 from keras_transformer.errors import InputError
+from keras_transformer.padding import PAD_ID
 from keras_transformer.text import sentence_pieces
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
 from keras_transformer.text.subwords import HEADER, Subwords
 
-PAD_ID = 0
 KINDS = tuple(MODEL_TYPES)
 ENDINGS = (SentencePieces.ending, Subwords.ending)
 
