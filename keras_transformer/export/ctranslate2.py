@@ -15,7 +15,7 @@ from keras import ops
 
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.decoding.constraints import IMPOSSIBLE
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
 from keras_transformer.layers.positional_encoding import positional_encoding
 from keras_transformer.layers.residual import EPSILON
@@ -78,12 +78,9 @@ def load(folder, apply_fallback=True):
 
 def import_answer():
     """Imports the module that is exported as answer.py. Raises `InputError` if CTranslate2 is not installed."""
-    try:
-        from keras_transformer.export.ctranslate2_files import answer
-    except ImportError as error:
-        raise InputError(
-            "this format needs the package ctranslate2: pip install 'keras-transformer[ctranslate2]'"
-        ) from error
+    import_extra("ctranslate2", "ctranslate2", "this format")
+    from keras_transformer.export.ctranslate2_files import answer
+
     return answer
 
 

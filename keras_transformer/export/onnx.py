@@ -8,7 +8,6 @@
 The decoding loop runs outside the models, so any strategy can be used. `answer.py` implements greedy decoding.
 """
 
-import importlib
 import runpy
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.incremental import IncrementalTransformer
 
@@ -74,11 +73,7 @@ def load(folder, apply_fallback=True):
 
 def imported(name):
     """Imports a package of the `onnx` extra. Raises `InputError` if it is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        problem = f"this format needs the package {error.name}"
-        raise InputError(f"{problem}: pip install 'keras-transformer[onnx]'") from error
+    return import_extra(name, "onnx", "this format")
 
 
 def functions(incremental, config):
