@@ -17,17 +17,20 @@ import tensorflow as tf
 
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.incremental import IncrementalTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
+OPTIONS = ()
+IS_RUN_FOLDER = False
 BESIDE = Path(__file__).with_name("onnx_files")  # Files that every folder contains.
 NEXT = "next."  # Name prefix of an output that replaces the input of the same name at the next step.
 ROWS = 2  # Axis of the cache (batch, heads, rows, depth) along which new rows are written.
 
 
-def write(run, model, folder, quantization="float32", fallback=None):
+def write(run, model, folder, quantization=EXACT, fallback=None):
     """Writes the two models, the tokenizers, and a program that only needs these files and ONNX Runtime.
 
     The program uses the run's answering mode. With a fallback, it always generates. If the run retrieves answers or has
