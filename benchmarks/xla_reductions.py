@@ -5,6 +5,9 @@
 Each attempt is a process. It compiles one program after another, of many reductions that are large enough for XLA's
 library of them (YNNPACK), and several threads make the first calls of each at the same time. The line that is printed
 counts the attempts that were ended by a signal. This needs TensorFlow alone.
+
+The crash is rare: of 10 attempts of 15 seconds with TensorFlow 2.21.0 on two busy cores, none ended by a signal.
+That is no proof that it is gone: try many attempts, on many cores.
 """
 
 import argparse
