@@ -15,7 +15,7 @@ from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.results import median_and_range, publish, table
 from keras_transformer import Chatbot, InputError, load_pairs
 from keras_transformer.export import FORMATS
-from keras_transformer.export.registry import export, module_of
+from keras_transformer.export.registry import export, exporter_of
 
 NAME = "exports"
 VARIANTS = {
@@ -88,7 +88,7 @@ def row_of(run, kind, options, bot, questions):
         folder = pathlib.Path(kept) / "exported"
         about = export(run, folder, kind, **options)
         size = sum(file["bytes"] for file in about["files"].values())
-        equal, alone, ratio_alone, together, ratio_together = measure(module_of(kind).load(folder), bot, questions)
+        equal, alone, ratio_alone, together, ratio_together = measure(exporter_of(kind).load(folder), bot, questions)
     name = ", ".join([kind, *(f"{option} {value}" for option, value in options.items())])
     say(f"  {equal} of {len(questions)} answers equal, {size / 1e6:.1f} MB")
     times = [median_and_range(alone, 1), median_and_range(ratio_alone, 2)]

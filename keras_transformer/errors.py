@@ -1,6 +1,7 @@
 """Errors with causes outside the program. Each has a one-line message that a user can act on."""
 
 import errno
+import importlib
 
 NO_ROOM = {
     errno.ENOSPC: "disk full",
@@ -51,3 +52,32 @@ class ProcessLost(RuntimeError):
 
 class WorkersLost(RuntimeError):
     """The workers of a training on Ray failed more often than the number of retries."""
+
+
+def import_extra(module, extra, what):
+    """Imports a module of a package that an extra of this package installs.
+
+    Args:
+        module: Name of the module, such as "ray.train".
+        extra: Name of the extra.
+        what: What needs the package, the subject of the error message, such as "serving".
+
+    Returns:
+        The module.
+
+    Raises:
+        InputError: If the package is missing; with another message if it is there but fails to import.
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in (package, module):
+            raise InputError(
+                f"{what} needs the package {package}, which is missing: pip install 'keras-transformer[{extra}]'"
+            ) from error
+        cause = " ".join(str(error).split())
+        raise InputError(
+            f"{what} needs the package {package}, which is installed but cannot be imported: {cause}. "
+            f"Reinstall it: pip install --force-reinstall {package}"
+        ) from error

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 
-from keras_transformer.evaluation.perplexity import padded
+from keras_transformer.evaluation.perplexity import pad_to_bucket
 from keras_transformer.text.turns import question_ids
 
 BATCH = 256
@@ -28,7 +28,7 @@ def mean_memories(bot, questions):
     found = np.zeros((len(rows), encoder.output.shape[-1]), "float32")
     for start in range(0, len(order), BATCH):
         batch = order[start : start + BATCH]
-        inputs = padded([rows[row] for row in batch])
+        inputs = pad_to_bucket([rows[row] for row in batch])
         memory = keras.ops.convert_to_numpy(keras.ops.cast(encoder(inputs, training=False), "float32"))
         found[batch] = (memory * (inputs != 0)[..., np.newaxis]).sum(axis=1)
     return found / np.linalg.norm(found, axis=1, keepdims=True)

@@ -5,6 +5,21 @@ one compiled pass replaces many.
 
 The full step is left to Keras, which compiles it on a GPU. On a CPU, XLA is slower than TensorFlow for bfloat16
 products. For float32 it is faster, but needs about 160 MB more memory at the tutorial's sizes.
+
+**A compiled program must not run twice at the same time on a CPU.** XLA gives larger float32 reductions to a library
+(YNNPACK). In each of the first runs of a program, it lays them out anew for this library, in a list that has no lock.
+If two of these runs overlap, the process ends, in rare cases, with SIGSEGV. It happened in training, where TensorFlow
+runs independent computations in parallel, such as the encoder and the first layer of the decoder, which share programs.
+Different programs may run at the same time.
+
+Three places prevent it:
+
+- `serialize_calls`, in graphs that are trained: the decoder waits for the encoder, and so do their gradients.
+- `decoding.compiled` gives each of several concurrent calls a program of its own.
+- `export.graph_search` takes a process-wide lock in the graph of a SavedModel, which may be called concurrently.
+
+They can be removed when XLA fills the list under a lock. To try a new TensorFlow, `python -m benchmarks.xla_reductions`
+counts the processes that end by a signal.
 """
 
 import functools
@@ -176,9 +191,7 @@ def fused_before(function, *tensors):
 def serialize_calls(*tensors):
     """Returns the same tensors, each available only when all of them are computed. Gradients are treated likewise.
 
-    TensorFlow runs independent computations in parallel, such as the encoder and the first layer of the decoder, but a
-    compiled program must not run twice at the same time: during each of its first runs, XLA (2026) lays out its larger
-    reductions in a list that has no lock, and the process occasionally ends with SIGSEGV.
+    What is computed from them never runs beside what computes them. The top of this file says why.
     """
     if not fusible(*tensors):
         return tensors

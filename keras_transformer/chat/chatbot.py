@@ -17,6 +17,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import GenerationConfig, Strategy
 from keras_transformer.decoding.generate import begin, bucket_length, generate
 from keras_transformer.errors import InputError
+from keras_transformer.padding import pad
 from keras_transformer.runs.run import Run
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.text.turns import question_ids
@@ -176,7 +177,7 @@ class Chatbot:
         batch = max(1, BATCH // rows_per_question)
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
-            generation = generate(self.model, padded([ids[i] for i in rows]), **settings)
+            generation = generate(self.model, pad([ids[i] for i in rows]), **settings)
             texts = iter(self.target_tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
             for i, scores in zip(rows, generation.scores.reshape(len(rows), num_return)):
                 answers[i] = [(next(texts), float(score)) for score in scores]
@@ -278,9 +279,3 @@ def retrieved(near):
     """Returns the `Answer` of the nearest match; its sources are the matches with this answer, then the others."""
     answer = near[0].exchange.answer
     return Answer(answer, None, tuple(sorted(near, key=lambda match: match.exchange.answer != answer)))
-
-
-def padded(rows):
-    """Returns rows of ids, padded with 0 to the longest."""
-    width = max(map(len, rows))
-    return [row + [0] * (width - len(row)) for row in rows]

@@ -6,7 +6,7 @@ import string
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, pad, table, wrap
+from keras_transformer.cli.console import add_command, fill_columns, table, wrap
 from keras_transformer.cli.evaluation_data import add_part_options, check_part_options, read_part
 from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, strategy_settings
 from keras_transformer.errors import InputError
@@ -156,4 +156,4 @@ def sample_lines(sample, columns):
     named = [("=", answer) for answer in sample["references"]] + list(zip(LETTERS, sample["answers"]))
     for name, answer in named:
         for i, line in enumerate(wrap(answer, columns - 5)):
-            yield f"  {pad('' if i else name, 1)}  {line}".rstrip()
+            yield f"  {fill_columns('' if i else name, 1)}  {line}".rstrip()

@@ -9,7 +9,7 @@ import re
 from keras_transformer.errors import InputError
 
 
-def pad(text, columns, right=False):
+def fill_columns(text, columns, right=False):
     """Pads a text with spaces to a width in columns, aligned left, or right if `right` is true."""
     from prompt_toolkit.utils import get_cwidth
 
@@ -23,7 +23,9 @@ def table(rows, right=()):
 
     rows = list(rows)
     widths = [max(map(get_cwidth, column)) for column in zip(*rows)]
-    cells = ([pad(cell, width, i in right) for i, (cell, width) in enumerate(zip(row, widths))] for row in rows)
+    cells = (
+        [fill_columns(cell, width, i in right) for i, (cell, width) in enumerate(zip(row, widths))] for row in rows
+    )
     return "\n".join("  ".join(row).rstrip() for row in cells)
 
 

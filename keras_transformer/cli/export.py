@@ -16,7 +16,8 @@ from keras_transformer.cli.info import export_answers_by
 from keras_transformer.errors import InputError
 from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
 
-OF_SAVED_MODEL = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
+FLAGS = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
+"""Options that some formats lack, by their names in `Exporter.OPTIONS`."""
 
 
 def add_export(commands):
@@ -53,26 +54,37 @@ def add_export(commands):
 def run_export(options):
     """Writes the export and prints a summary."""
     check_strategy_options(options)
-    chosen = {name: getattr(options, name) for name in ("quantization", *OF_SAVED_MODEL)}
+    chosen = {name: getattr(options, name) for name in ("quantization", *FLAGS)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if options.format == "saved_model":
-        import_tensorflow_quietly()
-        chosen |= decoding_options(options)
-    elif others := [
-        *(OF_SAVED_MODEL[name] for name in chosen if name in OF_SAVED_MODEL),
-        *strategy_options_given(options),
-    ]:
-        raise InputError(f"{others[0]} is an option of --format saved_model, not of {options.format}")
     import_tensorflow_quietly()
-    from keras_transformer.export.registry import export
+    from keras_transformer.export.registry import export, exporter_of
 
+    flags = {FLAGS[name]: name for name in chosen if name in FLAGS}
+    check_format_has(options.format, flags | dict.fromkeys(strategy_options_given(options), "strategy"))
+    if "strategy" in exporter_of(options.format).OPTIONS:
+        chosen |= decoding_options(options)
     about = export(options.run, options.path, options.format, **fallback_given(options), **chosen)
     print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
     return 0
 
 
+def check_format_has(kind, flags):
+    """Raises `InputError` if a format lacks an option.
+
+    Args:
+        kind: The format.
+        flags: The names in `Exporter.OPTIONS` of the options, by how they are written on the command line.
+    """
+    from keras_transformer.export.registry import exporter_of
+
+    for flag, name in flags.items():
+        if name not in exporter_of(kind).OPTIONS:
+            others = " or ".join(other for other in FORMATS if name in exporter_of(other).OPTIONS)
+            raise InputError(f"{flag} is an option of --format {others}, not of {kind}")
+
+
 def decoding_options(options):
-    """Returns the decoding settings of a SavedModel that the command line gives."""
+    """Returns the decoding settings that the command line gives."""
     settings = strategy_settings(options)
     return settings if options.n_best is None else {**settings, "n_best": options.n_best}
 

@@ -36,8 +36,9 @@ def about_folder(path):
 def is_run_with_datastore(path, about):
     """Returns whether an export is a run folder with a datastore."""
     from keras_transformer.chat.datastore import Datastore
+    from keras_transformer.export.registry import exporter_of
 
-    return about["kind"] == "run" and Datastore.exists(path)
+    return Datastore.exists(path) and exporter_of(about["kind"]).IS_RUN_FOLDER
 
 
 def about_run(path):

@@ -1,6 +1,5 @@
 """The `serve` command: serves a trained run over HTTP."""
 
-import importlib
 import os
 import pathlib
 import signal
@@ -9,7 +8,7 @@ import warnings
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 from keras_transformer.serving.auth import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits
 from keras_transformer.serving.sockets import address_of, is_open, listen
@@ -126,12 +125,8 @@ def model_name(options):
 
 def check_packages():
     """Raises `InputError` if a package of the extra `serve` is missing."""
-    try:
-        for package in NEEDED:
-            importlib.import_module(package)
-    except ImportError as error:
-        what = f"serving needs the package {error.name}, which is missing"
-        raise InputError(f"{what}: pip install 'keras-transformer[serve]'") from error
+    for package in NEEDED:
+        import_extra(package, "serve", "serving")
 
 
 def say(text):

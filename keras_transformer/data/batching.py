@@ -6,6 +6,8 @@ import itertools
 import numpy as np
 import tensorflow as tf
 
+from keras_transformer.padding import pad
+
 
 class Batches:
     """Base class of infinite batches in an order fixed by the seed, so that training can be resumed at any step.
@@ -126,11 +128,3 @@ def by_length(lengths):
     question, answer = lengths.T
     band = answer // 2
     return np.lexsort((answer, np.where(band % 2, -question, question), band))
-
-
-def pad(rows):
-    """Pads rows of ids with 0 to the longest one: int32 (rows, length)."""
-    table = np.zeros((len(rows), max(map(len, rows))), "int32")
-    for i, row in enumerate(rows):
-        table[i, : len(row)] = row
-    return table

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 from keras_transformer.runs.lock import lock_file
 
 if TYPE_CHECKING:
@@ -229,12 +229,10 @@ def _file_of(corpus, path):
 
 def _builder(corpus):
     """Returns the tensorflow-datasets builder of a corpus."""
-    try:
-        importlib.import_module("importlib_resources")  # tensorflow-datasets only needs it later, during preparation.
-        module = importlib.import_module(f"{BUILDERS}.{corpus.name}.{corpus.name}_dataset_builder")
-    except ModuleNotFoundError as error:
-        extra = "pip install 'keras_transformer[datasets]'"
-        raise InputError(f"corpora by name need the package {error.name}, which is missing: {extra}") from error
+    # tensorflow-datasets only needs the first of them later, during preparation.
+    for package in ("importlib_resources", "tensorflow_datasets"):
+        import_extra(package, "datasets", "a corpus by name")
+    module = importlib.import_module(f"{BUILDERS}.{corpus.name}.{corpus.name}_dataset_builder")
     return module.Builder(data_dir=data_home() / "prepared")
 
 

@@ -4,9 +4,10 @@ import dataclasses
 
 from keras import ops
 
-from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
+from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
 from keras_transformer.layers import Tensor
+from keras_transformer.padding import PAD_ID
 
 
 @dataclasses.dataclass(frozen=True)

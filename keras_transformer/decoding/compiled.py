@@ -41,7 +41,7 @@ def compiled_by_tensorflow(function):
     """Compiles the function on TensorFlow.
 
     One concrete function is kept per combination of shapes, because TensorFlow would warn about repeated tracing.
-    Concurrent calls never share a program: see `backend.xla.serialize_calls`.
+    Concurrent calls never share a program: see `backend.xla`.
     """
     import tensorflow as tf
 
@@ -66,7 +66,7 @@ def num_shards(rows):
 
     Most operations of a decoding step are too small for XLA to parallelize, so a single program would leave all cores
     but one idle. One shard is used on a GPU, which processes all rows at once, with PyTorch, which parallelizes each
-    operation, and with JAX, whose one program must not run concurrently (see `backend.xla.serialize_calls`).
+    operation, and with JAX, whose one program must not run concurrently (see `backend.xla`).
     """
     if find_devices().gpus or keras.backend.backend() != "tensorflow":
         return 1

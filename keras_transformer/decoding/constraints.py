@@ -5,8 +5,8 @@ import dataclasses
 from keras import ops
 
 from keras_transformer.errors import InputError
+from keras_transformer.padding import PAD_ID
 
-PAD_ID = 0  # Pads rows that have ended. It is never generated.
 IMPOSSIBLE = -1e9  # Below any real sum of log-probabilities, and finite, so that it cannot produce NaN.
 
 

@@ -13,10 +13,10 @@ from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.compiled import compiled, num_shards, side_by_side
 from keras_transformer.decoding.config import GenerationConfig, Strategy
-from keras_transformer.decoding.constraints import PAD_ID
 from keras_transformer.decoding.samplers import Forced
 from keras_transformer.layers import Tensor
 from keras_transformer.models.incremental import IncrementalTransformer
+from keras_transformer.padding import PAD_ID
 
 WIDTHS = (12, 24, 48, 96)  # Question lengths to compile for. Longer questions use multiples of the last one.
 

@@ -7,7 +7,8 @@ position and a cache to the logits of the next tokens, (rows, vocab_size), and t
 
 from keras import ops
 
-from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
+from keras_transformer.decoding.constraints import IMPOSSIBLE
+from keras_transformer.padding import PAD_ID
 
 
 def start(cache, ended, uniforms, start_id):

@@ -17,6 +17,7 @@ from keras_transformer.data.tokenized import token_ids
 from keras_transformer.decoding.generate import bucket_length
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.text_metrics import Score, ratio
+from keras_transformer.padding import PAD_ID, pad
 from keras_transformer.text.normalize import normalize
 
 TOKENS = 2048  # Answer tokens per batch, to limit memory: each has as many logits as the vocabulary has tokens.
@@ -87,15 +88,14 @@ def losses(model, ids):
     while order:
         size = max(1, TOKENS // len(ids[order[-1]][1]))
         order, batch = order[:-size], order[-size:]
-        questions, answers = (padded(side) for side in zip(*(ids[pair] for pair in batch)))
+        questions, answers = (pad_to_bucket(side) for side in zip(*(ids[pair] for pair in batch)))
         read, targets = answers[:, :-1], answers[:, 1:]
         logits = ops.cast(model({"inputs": questions, "dec_inputs": read}, training=False), "float32")
         nats = keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)
-        sums[batch] = ops.convert_to_numpy(ops.sum(ops.where(targets != 0, nats, 0.0), axis=-1))
+        sums[batch] = ops.convert_to_numpy(ops.sum(ops.where(targets != PAD_ID, nats, 0.0), axis=-1))
     return sums
 
 
-def padded(rows):
-    """Returns rows of ids, padded with 0 to a bucketed length."""
-    width = bucket_length(max(map(len, rows)))
-    return np.array([row + [0] * (width - len(row)) for row in rows], "int32")
+def pad_to_bucket(rows):
+    """Pads rows of ids to the bucketed length of the longest one."""
+    return pad(rows, bucket_length(max(map(len, rows))))

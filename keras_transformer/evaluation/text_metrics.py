@@ -5,7 +5,6 @@ for any resample of the questions; see `intervals`.
 """
 
 import dataclasses
-import importlib
 import itertools
 import re
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from keras_transformer.compat import score_of_statistics, sentence_statistics
-from keras_transformer.errors import InputError
+from keras_transformer.errors import import_extra
 from keras_transformer.text.normalize import normalize
 
 NEEDED = ("sacrebleu", "rapidfuzz")
@@ -137,8 +136,4 @@ def check_packages():
 
 def package(name):
     """Imports a module of the extra `evaluate`; raises `InputError` if its package is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        what = f"evaluating needs the package {error.name}, which is missing"
-        raise InputError(f"{what}: pip install 'keras-transformer[evaluate]'") from error
+    return import_extra(name, "evaluate", "evaluating")

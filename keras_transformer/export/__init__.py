@@ -1,12 +1,24 @@
 """Exports a trained run to other formats. An exported folder does not need this package."""
 
-FORMATS = ("saved_model", "litert", "onnx", "ctranslate2", "run")
-"""Export formats. Each has a module that writes and loads it."""
+MODULES = {
+    "saved_model": "saved_model",
+    "litert": "litert",
+    "onnx": "onnx",
+    "ctranslate2": "ctranslate2",
+    "run": "run_folder",
+}
+"""The module of each export format in this package. Each is an `exporter.Exporter`."""
+
+FORMATS = tuple(MODULES)
+"""Export formats."""
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
 """Weight types. Each format's module lists the ones that it supports."""
 
 EXACT = "float32"  # The weights as trained. The other types round them.
+
+RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
+"""Settings of `generate`, besides the strategy and `max_length`, that a format may accept as options."""
 
 TOKENIZER_OPS = ("core", "tensorflow_text")
 """Tokenizer operations of a SavedModel: core TensorFlow, or tensorflow-text."""

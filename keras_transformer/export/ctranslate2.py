@@ -14,20 +14,24 @@ import numpy as np
 from keras import ops
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.decoding.constraints import IMPOSSIBLE, PAD_ID
-from keras_transformer.errors import InputError
+from keras_transformer.decoding.constraints import IMPOSSIBLE
+from keras_transformer.errors import InputError, import_extra
+from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
 from keras_transformer.layers.positional_encoding import positional_encoding
 from keras_transformer.layers.residual import EPSILON
 from keras_transformer.models.transformer import components_of
+from keras_transformer.padding import PAD_ID
 from keras_transformer.runs.run import TARGET_TOKENIZER, TOKENIZER
 
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
+OPTIONS = ()
+IS_RUN_FOLDER = False
 BESIDE = [pathlib.Path(__file__).with_name("ctranslate2_files") / name for name in ("answer.py", "README.md")]
 LENGTH_MULTIPLE = 16  # On some GPUs, CTranslate2 pads questions to a multiple of at most this length.
 
 
-def write(run, model, folder, quantization="float32", fallback=None):
+def write(run, model, folder, quantization=EXACT, fallback=None):
     """Writes a CTranslate2 model, the tokenizers, and a program that uses them.
 
     The program uses the run's answering mode. With a fallback, it always generates. If the run retrieves answers or has
@@ -77,12 +81,9 @@ def load(folder, apply_fallback=True):
 
 def import_answer():
     """Imports the module that is exported as answer.py. Raises `InputError` if CTranslate2 is not installed."""
-    try:
-        from keras_transformer.export.ctranslate2_files import answer
-    except ImportError as error:
-        raise InputError(
-            "this format needs the package ctranslate2: pip install 'keras-transformer[ctranslate2]'"
-        ) from error
+    import_extra("ctranslate2", "ctranslate2", "this format")
+    from keras_transformer.export.ctranslate2_files import answer
+
     return answer
 
 

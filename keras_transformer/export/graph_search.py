@@ -83,7 +83,7 @@ def by_rows(find, ids):
 
 
 def one_at_a_time(function):
-    """Calls the function under a process-wide lock. See `backend.xla.serialize_calls` for the reason."""
+    """Calls the function under a process-wide lock: see `backend.xla`."""
     lock = tf.raw_ops.MutexLock(mutex=tf.raw_ops.MutexV2(shared_name=LOCK))
     with tf.control_dependencies([lock]):
         outputs = function()

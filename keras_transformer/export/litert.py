@@ -18,15 +18,18 @@ from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.generate import make_program
 from keras_transformer.errors import InputError
+from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.incremental import IncrementalTransformer
 
 BESIDE = Path(__file__).with_name("litert_files")  # Files that every folder contains.
 MODEL = "model.tflite"
 QUANTIZATIONS = ("float32", "int8")
+OPTIONS = ()
+IS_RUN_FOLDER = False
 
 
-def write(run, model, folder, quantization="float32", fallback=None):
+def write(run, model, folder, quantization=EXACT, fallback=None):
     """Writes the model, its tokenizers, and a program that only needs these files and LiteRT.
 
     The model answers one question with greedy decoding. Input: "ids", int32 (1, max_length), as `Chatbot.ids_of`

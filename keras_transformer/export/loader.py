@@ -5,7 +5,7 @@ import pathlib
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.export.manifest import ABOUT, read_about
-from keras_transformer.export.registry import module_of
+from keras_transformer.export.registry import exporter_of
 
 
 class Exported:
@@ -28,7 +28,7 @@ class Exported:
         about = read_about(folder)
         self.max_length = about["options"].get("max_length") or about["run"]["config"]["max_length"] - 1
         self.way = about.get("answers", {}).get("by", GENERATE)
-        self.answers = module_of(about["kind"]).load(pathlib.Path(folder))
+        self.answers = exporter_of(about["kind"]).load(pathlib.Path(folder))
 
     def n_best(self, questions, num_return=1, strategy=None):
         """Returns a list per question with one pair: the answer and its log-probability in nats, None if retrieved."""
@@ -56,6 +56,6 @@ def open_bot(path):
         InputError: If the folder cannot be read, or a required package is missing.
     """
     path = pathlib.Path(path)
-    if (path / ABOUT).is_file() and read_about(path)["kind"] != "run":
+    if (path / ABOUT).is_file() and not exporter_of(read_about(path)["kind"]).IS_RUN_FOLDER:
         return Exported(path)
     return Chatbot.load(path)

@@ -8,7 +8,6 @@
 The decoding loop runs outside the models, so any strategy can be used. `answer.py` implements greedy decoding.
 """
 
-import importlib
 import runpy
 from pathlib import Path
 
@@ -17,18 +16,21 @@ import numpy as np
 import tensorflow as tf
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
+from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
 from keras_transformer.models.incremental import IncrementalTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
+OPTIONS = ()
+IS_RUN_FOLDER = False
 BESIDE = Path(__file__).with_name("onnx_files")  # Files that every folder contains.
 NEXT = "next."  # Name prefix of an output that replaces the input of the same name at the next step.
 ROWS = 2  # Axis of the cache (batch, heads, rows, depth) along which new rows are written.
 
 
-def write(run, model, folder, quantization="float32", fallback=None):
+def write(run, model, folder, quantization=EXACT, fallback=None):
     """Writes the two models, the tokenizers, and a program that only needs these files and ONNX Runtime.
 
     The program uses the run's answering mode. With a fallback, it always generates. If the run retrieves answers or has
@@ -74,11 +76,7 @@ def load(folder, apply_fallback=True):
 
 def imported(name):
     """Imports a package of the `onnx` extra. Raises `InputError` if it is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        problem = f"this format needs the package {error.name}"
-        raise InputError(f"{problem}: pip install 'keras-transformer[onnx]'") from error
+    return import_extra(name, "onnx", "this format")
 
 
 def functions(incremental, config):

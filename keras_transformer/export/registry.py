@@ -10,13 +10,11 @@ from keras_transformer.chat.confidence import REFUSALS, Confidence
 from keras_transformer.chat.datastore import Datastore
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
-from keras_transformer.export import EXACT, FORMATS
+from keras_transformer.export import EXACT, FORMATS, MODULES, RULES
+from keras_transformer.export.exporter import Exporter
 from keras_transformer.export.manifest import about_export, new_folder, questions_of, verified, write_about
 from keras_transformer.export.run_folder import answers_of
 from keras_transformer.runs.run import Run
-
-RUN = "run"  # This format is a run folder.
-MODULES = {RUN: "run_folder"}  # Of formats whose module has another name.
 
 
 def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, **options):
@@ -29,7 +27,7 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
         fallback: Text that replaces low-confidence answers. Requires a calibrated run. Not available for the kind
             "run", whose folder includes the calibration: pass the fallback when you use that folder.
         refusals: Share of answerable questions that the fallback may refuse.
-        **options: Options of the format, as in the `write` function of its module.
+        **options: Options of the format, as in `Exporter.write` of its module: `quantization`, and `OPTIONS`.
 
     Returns:
         The content of the folder's `export.json`, a dictionary.
@@ -38,38 +36,38 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
         InputError: If the run cannot be read or is not calibrated for a fallback, the path already exists, an option is
             invalid, a package is missing, or the folder's answers differ from the run's.
     """
-    module = module_of(kind)
+    exporter = exporter_of(kind)
     run = Run(run_dir)
     if fallback is not None:
-        fallback = options["fallback"] = fallback_of(run, kind, fallback, refusals, options)
+        fallback = options["fallback"] = fallback_of(run, exporter, fallback, refusals, options)
     model = run.load_model()
     with new_folder(path) as folder:
-        module.write(run, model, folder, **options)
-        candidates = module.load(folder, apply_fallback=False) if fallback else module.load(folder)
+        exporter.write(run, model, folder, **options)
+        candidates = exporter.load(folder, apply_fallback=False)
         checked = check(run, model, candidates, options)
         if fallback:
-            check_fallback(fallback, chatbot_of(run, model), candidates, module.load(folder))
+            check_fallback(fallback, chatbot_of(run, model), candidates, exporter.load(folder))
         about = about_export(run, folder, kind, in_json(options), checked)
-        if kind != RUN:
+        if not exporter.IS_RUN_FOLDER:
             about["answers"] = {"by": way_of(run) if as_run(options) else GENERATE, "run": way_of(run)}
         write_about(folder, about)
     return about
 
 
-def fallback_of(run, kind, text, refusals, options):
+def fallback_of(run, exporter, text, refusals, options):
     """Returns the `Fallback` for the answers of an export. Raises `InputError` if there can be none."""
-    if kind == RUN:
+    if exporter.IS_RUN_FOLDER:
         raise InputError(
             "an exported run folder cannot store a fallback: export it without, and pass --fallback when you use it"
         )
     return Confidence.load(run.path, answer_by=GENERATE, **decoding_of(options)).fallback(text, refusals)
 
 
-def module_of(kind):
+def exporter_of(kind: str) -> Exporter:
     """Returns the module that writes and loads a format. Raises `InputError` if there is no such format."""
     if kind not in FORMATS:
         raise InputError(f"unknown export format {kind!r}: use one of {', '.join(FORMATS)}")
-    return importlib.import_module(f"keras_transformer.export.{MODULES.get(kind, kind)}")
+    return importlib.import_module(f"keras_transformer.export.{MODULES[kind]}")
 
 
 def export_saved_model(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
@@ -147,10 +145,6 @@ def decoding_of(options):
     """Returns the decoding options that are not None."""
     names = ("strategy", "max_length", *RULES)
     return {name: options[name] for name in names if options.get(name) is not None}
-
-
-RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
-"""Settings of `generate` that a format may accept as options."""
 
 
 def in_json(options):

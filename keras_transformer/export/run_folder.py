@@ -6,15 +6,18 @@ from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.datastore import FILES
 from keras_transformer.errors import InputError
+from keras_transformer.export import EXACT
 from keras_transformer.runs.atomic_io import write_json
 from keras_transformer.runs.quantization import quantized
 from keras_transformer.runs.run import CONFIDENCE, CONFIG, SUMMARY, TOKENIZER_FILES, WEIGHTS
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 
 QUANTIZATIONS = ("float32", "int8")
+OPTIONS = ()
+IS_RUN_FOLDER = True
 
 
-def write(run, model, folder, quantization="float32"):
+def write(run, model, folder, quantization=EXACT, fallback=None):
     """Writes a run folder.
 
     Args:
@@ -23,6 +26,7 @@ def write(run, model, folder, quantization="float32"):
         folder: An empty folder.
         quantization: "float32", or "int8", which stores matrices at a quarter of the size. They are dequantized to
             float32 in memory.
+        fallback: None. A run folder keeps the calibration instead, and takes the fallback when it is used.
 
     Raises:
         InputError: If the quantization is not supported.
@@ -32,7 +36,7 @@ def write(run, model, folder, quantization="float32"):
     about = json.loads((run.path / CONFIG).read_text("utf-8"))
     about["corpus"].pop("source", None)  # Paths on the training machine.
     # The calibration is not valid for rounded weights.
-    calibrated = {CONFIDENCE} if quantization == "float32" else set()
+    calibrated = {CONFIDENCE} if quantization == EXACT else set()
     for name in {SUMMARY, ANSWERING, *FILES, *TOKENIZER_FILES, *calibrated}:
         if (run.path / name).is_file():
             (folder / name).write_bytes((run.path / name).read_bytes())
@@ -42,10 +46,11 @@ def write(run, model, folder, quantization="float32"):
     write_json(folder / CONFIG, about)
 
 
-def load(folder):
+def load(folder, apply_fallback=True):
     """Loads the folder as a function from questions to pairs of an answer and its score.
 
-    It uses the run's answering mode. The score of a retrieved answer is None.
+    It uses the run's answering mode. The score of a retrieved answer is None. `apply_fallback` changes nothing, because
+    a run folder stores no fallback.
     """
     bot = Chatbot.load(folder)
     return lambda questions: answers_of(bot, questions)

@@ -7,7 +7,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
-from keras_transformer.export import TOKENIZER_OPS
+from keras_transformer.export import EXACT, RULES, TOKENIZER_OPS
 from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_search import GraphSearch
 from keras_transformer.export.graph_text import GraphText
@@ -18,11 +18,13 @@ from keras_transformer.text.in_graph import InGraphTokenizer
 
 TOKENIZERS = dict(zip(TOKENIZER_OPS, (CoreTokenizer, InGraphTokenizer), strict=True))
 QUANTIZATIONS = ("float32", "int8")
+OPTIONS = ("strategy", "n_best", "max_length", "tokenizer_ops", "xla", *RULES)
+IS_RUN_FOLDER = False
 
 
 def write(
-    run, model, folder, strategy=None, n_best=4, max_length=None, tokenizer_ops="core", quantization="float32",
-    xla=True, fallback=None, **rules,
+    run, model, folder, quantization=EXACT, fallback=None, strategy=None, n_best=4, max_length=None,
+    tokenizer_ops="core", xla=True, **rules,
 ):  # fmt: skip
     """Writes a SavedModel with three signatures.
 
@@ -45,14 +47,14 @@ def write(
         run: The `Run`.
         model: Its model.
         folder: An empty folder.
+        quantization: "float32", or "int8" for a folder of a quarter of the size. The matrices are float32 in memory.
+        fallback: The `Fallback`, or None.
         strategy: Decoding strategy, as in `generate`. `Sampling` needs a seed.
         n_best: Number of answers of the "n_best" signature: samples, or the best hypotheses of a beam search.
         max_length: Maximum number of tokens of an answer, including the end token. None for the training length.
         tokenizer_ops: "core" for core TensorFlow operations, or "tensorflow_text" for those of that package.
-        quantization: "float32", or "int8" for a folder of a quarter of the size. The matrices are float32 in memory.
         xla: Whether to compile the search, at the first question of each length. Without XLA, the search is slower, but
             also runs in a TensorFlow built without the compiler.
-        fallback: The `Fallback`, or None.
         **rules: `min_length`, `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`, as in `generate`.
 
     Raises:
@@ -88,7 +90,8 @@ def load(folder, apply_fallback=True):
 
     def answers(questions):
         outputs = served(questions=tf.constant(questions, tf.string))
-        texts = (answer.decode("utf-8") for answer in outputs["answers" if apply_fallback else "candidates"].numpy())
+        given = outputs["answers"] if apply_fallback else outputs.get("candidates", outputs["answers"])
+        texts = (answer.decode("utf-8") for answer in given.numpy())
         retrieved = outputs["retrieved"].numpy() if "retrieved" in outputs else [False] * len(questions)
         scores = (None if was else score for was, score in zip(retrieved, outputs["scores"].numpy().tolist()))
         return list(zip(texts, scores))

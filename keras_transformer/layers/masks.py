@@ -4,10 +4,11 @@ import keras
 from keras import ops
 
 from keras_transformer.layers import Tensor
+from keras_transformer.padding import PAD_ID
 
 
 def create_padding_mask(x: Tensor) -> Tensor:
-    """Creates the padding mask, which masks every token id 0.
+    """Creates the padding mask, which masks every token id 0, that is, `PAD_ID`.
 
     Args:
         x: Token ids, integer, shape (batch, length).
@@ -20,7 +21,7 @@ def create_padding_mask(x: Tensor) -> Tensor:
         >>> np.asarray(create_padding_mask(np.array([[5, 8, 0]]))).tolist()
         [[[[0.0, 0.0, 1.0]]]]
     """
-    padding = ops.cast(ops.equal(x, 0), "float32")
+    padding = ops.cast(ops.equal(x, PAD_ID), "float32")
     return ops.expand_dims(ops.expand_dims(padding, 1), 1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib
 import importlib.metadata
 import itertools
 import os
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from keras_transformer import __version__
 from keras_transformer.chat.confidence import Confidence
 from keras_transformer.config_file import HEADER, config_file_text
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 from keras_transformer.evaluation.evaluate import evaluation
 from keras_transformer.evaluation.metric_info import LEGEND
 from keras_transformer.evaluation.text_metrics import HANGUL, mostly_korean
@@ -97,11 +96,7 @@ def report_html(
 def check_packages():
     """Raises `InputError` if a package of the extra `report` is missing."""
     for name in ("jinja2", "matplotlib", "sacrebleu", "rapidfuzz"):
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            what = f"a report needs the package {error.name}, which is missing"
-            raise InputError(f"{what}: pip install 'keras-transformer[report]'") from error
+        import_extra(name, "report", "a report")
 
 
 def template():

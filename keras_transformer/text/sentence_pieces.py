@@ -8,10 +8,11 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from keras_transformer.errors import InputError
+from keras_transformer.padding import PAD_ID
 from keras_transformer.text import jamo as hangul
 from keras_transformer.text.normalize import normalize
 
-PAD_ID, UNK_ID, START_ID, END_ID, SEPARATOR_ID = 0, 1, 2, 3, 4
+UNK_ID, START_ID, END_ID, SEPARATOR_ID = 1, 2, 3, 4  # After `PAD_ID`.
 SEPARATOR = "<sep>"
 SPACE = "▁"  # Stands for a space in SentencePiece pieces.
 BYTE_PIECES = 256

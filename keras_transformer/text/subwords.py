@@ -3,7 +3,7 @@
 import pathlib
 import tempfile
 
-from keras_transformer.errors import InputError
+from keras_transformer.errors import import_extra
 
 HEADER = b"### SubwordTextEncoder"
 
@@ -64,16 +64,11 @@ class Subwords:
 
 def read(data):
     """Loads the `SubwordTextEncoder` from the bytes of a file."""
-    try:
-        from tensorflow_datasets import deprecated
-    except ImportError as error:
-        raise InputError(
-            "a .subwords vocabulary needs tensorflow-datasets: pip install 'keras-transformer[datasets]'"
-        ) from error
+    tfds = import_extra("tensorflow_datasets", "datasets", "a .subwords vocabulary")
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "vocabulary"
         prefix.with_suffix(Subwords.ending).write_bytes(data)
         try:
-            return deprecated.text.SubwordTextEncoder.load_from_file(str(prefix))
+            return tfds.deprecated.text.SubwordTextEncoder.load_from_file(str(prefix))
         except ValueError as error:
             raise RuntimeError(str(error)) from error

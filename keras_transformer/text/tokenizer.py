@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 from keras_transformer.errors import InputError
+from keras_transformer.padding import PAD_ID
 from keras_transformer.text import sentence_pieces
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
 from keras_transformer.text.subwords import HEADER, Subwords
@@ -13,7 +14,6 @@ from keras_transformer.text.subwords import HEADER, Subwords
 if TYPE_CHECKING:
     import numpy
 
-PAD_ID = 0
 KINDS = tuple(MODEL_TYPES)
 ENDINGS = (SentencePieces.ending, Subwords.ending)
 

@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_transformer.backend.xla import jit_compile_if_static
 from keras_transformer.layers import Tensor
+from keras_transformer.padding import PAD_ID
 
 
 def token_losses(y_true, y_pred):
@@ -17,7 +18,7 @@ def token_losses(y_true, y_pred):
     Returns:
         The losses in nats and the weights (1 for a token, 0 for padding), both float32 (batch, length).
     """
-    weights = ops.cast(ops.not_equal(y_true, 0), "float32")
+    weights = ops.cast(ops.not_equal(y_true, PAD_ID), "float32")
     losses = keras.losses.sparse_categorical_crossentropy(y_true, ops.cast(y_pred, "float32"), from_logits=True)
     return losses * weights, weights
 

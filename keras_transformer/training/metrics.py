@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_transformer.backend.xla import fused_before, jit_compile_if_static
 from keras_transformer.layers import Tensor
+from keras_transformer.padding import PAD_ID
 from keras_transformer.training.losses import token_losses
 
 
@@ -13,7 +14,7 @@ def token_hits(y_true, y_pred):
 
     Ties are won by the first token, as with `argmax`, which takes two to four times as long when compiled.
     """
-    weights = ops.cast(ops.not_equal(y_true, 0), "float32")
+    weights = ops.cast(ops.not_equal(y_true, PAD_ID), "float32")
     targets = ops.expand_dims(ops.cast(y_true, "int32"), -1)
     logits = ops.cast(y_pred, "float32")
     target_logits = ops.take_along_axis(logits, targets, axis=-1)

@@ -2,16 +2,16 @@
 
 import contextlib
 
-from keras_transformer.visualize.picture import image, missing
+from keras_transformer.errors import import_extra
+from keras_transformer.visualize.picture import image
 
-try:
-    from matplotlib import style
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+import_extra("matplotlib", "visualize", "a picture")  # Before the imports that need it.
 
-    from keras_transformer.visualize.fonts import fonts_for
-except ImportError as error:
-    raise missing(error) from error
+from matplotlib import style  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+
+from keras_transformer.visualize.fonts import fonts_for  # noqa: E402
 
 COLOURS = ("#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#000000", "#56B4E9")
 """The colour-blind safe palette of Okabe and Ito, without the yellow, which is hard to see on white. Neighbours differ

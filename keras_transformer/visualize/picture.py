@@ -1,10 +1,9 @@
 """Saves figures to files, in the format of the extension. Keras and matplotlib are imported only on use."""
 
-import importlib
 import io
 import pathlib
 
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -23,16 +22,7 @@ def check(path):
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: name a file that ends in {', '.join(ENDINGS)}")
     check_place(path)
-    try:
-        importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise missing(error) from error
-
-
-def missing(error):
-    """Returns an `InputError` that names the missing package of an `ImportError` and how to install it."""
-    what = f"pictures need the package {error.name}, which is missing"
-    return InputError(f"{what}: pip install 'keras-transformer[visualize]'")
+    import_extra("matplotlib", "visualize", "a picture")
 
 
 def check_place(path):

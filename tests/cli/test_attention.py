@@ -86,6 +86,6 @@ def test_without_matplotlib_a_picture_names_the_extra(call, monkeypatch):
     status, out, errors = call("안녕", "--output", "a.pdf")
     assert (status, out) == (2, "")
     assert errors == (
-        "keras-transformer: error: pictures need the package matplotlib, which is missing: "
+        "keras-transformer: error: a picture needs the package matplotlib, which is missing: "
         "pip install 'keras-transformer[visualize]'\n"
     )

@@ -154,6 +154,6 @@ sys.exit(status)
     refused = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, encoding="utf-8")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == (
-        "keras-transformer: error: pictures need the package matplotlib, which is missing: "
+        "keras-transformer: error: a picture needs the package matplotlib, which is missing: "
         "pip install 'keras-transformer[visualize]'\n"
     )

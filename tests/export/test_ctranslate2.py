@@ -10,10 +10,10 @@ import pytest
 import tensorflow_datasets as tfds
 
 from keras_transformer import Beam, Chatbot, Config, InputError, Run, Tokenizer, export_ctranslate2
-from keras_transformer.chat.chatbot import padded
 from keras_transformer.export import ctranslate2_files
 from keras_transformer.export.ctranslate2 import QUANTIZATIONS, load, write
 from keras_transformer.export.ctranslate2_files.answer import Bot
+from keras_transformer.padding import pad
 
 PAD, END = 0, 3
 TEXTS = ["안녕 나도 응", "how are you", "한 하루 good bye"]
@@ -67,7 +67,7 @@ def made_up(path, tokenizer, target_tokenizer=None, padding=50, end=0, **setting
 
 def log_probabilities(model, questions, answer):
     """Those of an answer's tokens after the first, to each of some questions, where padding is no choice."""
-    inputs = np.array(padded(questions), "int32")
+    inputs = pad(questions)
     dec_inputs = np.array([answer[:-1]] * len(questions), "int32")
     logits = np.asarray(model([inputs, dec_inputs]), "float64")
     logits[:, :, PAD] = -np.inf

@@ -188,7 +188,9 @@ def test_what_cannot_be_exported_is_said(small_run, tmp_path, monkeypatch):
 def test_a_missing_package_names_the_extra(package, small_run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(onnx, "functions", None)  # It is said before the work is done.
-    with pytest.raises(InputError, match=rf"the package {package}: pip install 'keras-transformer\[onnx\]'"):
+    with pytest.raises(
+        InputError, match=rf"the package {package}, which is missing: pip install 'keras-transformer\[onnx\]'"
+    ):
         export_onnx(small_run, tmp_path / "out")
     assert not list(tmp_path.iterdir())
 

@@ -1,15 +1,40 @@
+import inspect
+
 import pytest
 
 from keras_transformer import Beam, InputError
-from keras_transformer.export import FORMATS
-from keras_transformer.export.registry import export, in_json, module_of
+from keras_transformer.export import EXACT, FORMATS, QUANTIZATIONS, RULES
+from keras_transformer.export.exporter import Exporter
+from keras_transformer.export.registry import export, exporter_of, in_json
 
 
-def test_every_format_can_be_written_and_reopened():
-    for kind in FORMATS:
-        module = module_of(kind)
-        assert callable(module.write)
-        assert callable(module.load)
+def arguments_of(function):
+    """The arguments of a function or method and their defaults, in order, and whether it takes others by name."""
+    parameters = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
+    named = {one.name: one.default for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD}
+    return named, any(one.kind is one.VAR_KEYWORD for one in parameters)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_has_the_members_of_the_protocol(kind):
+    exporter = exporter_of(kind)
+    assert EXACT in exporter.QUANTIZATIONS and set(exporter.QUANTIZATIONS) <= set(QUANTIZATIONS)
+    assert isinstance(exporter.OPTIONS, tuple) and isinstance(exporter.IS_RUN_FOLDER, bool)
+    assert {name for name in (*vars(Exporter), *Exporter.__annotations__) if not name.startswith("_")} == {
+        "QUANTIZATIONS", "OPTIONS", "IS_RUN_FOLDER", "write", "load",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_takes_the_arguments_of_the_protocol_and_its_own_options(kind):
+    exporter = exporter_of(kind)
+    assert arguments_of(exporter.load) == arguments_of(Exporter.load)
+    common, _ = arguments_of(Exporter.write)
+    arguments, takes_rules = arguments_of(exporter.write)
+    assert list(arguments.items())[: len(common)] == list(common.items())
+    own = [name for name in arguments if name not in common]
+    assert (*own, *(RULES if takes_rules else ())) == exporter.OPTIONS
+    assert inspect.Parameter.empty not in [arguments[name] for name in own]
 
 
 def test_an_unknown_format_is_named_beside_those_there_are(small_run, tmp_path):

@@ -1,6 +1,5 @@
 """Training on a Ray cluster: checks all arguments before anything is started."""
 
-import importlib
 import os
 import socket
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ import pandas
 
 from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, import_extra
 
 
 def train_on_ray(
@@ -84,12 +83,12 @@ def check_options(workers, retries, gpus):
 
 
 def import_ray_worker():
-    """Returns the module that imports Ray; raises `InputError` if a package of the extra [ray] is missing."""
-    try:
-        return importlib.import_module("keras_transformer.training.distributed.ray_worker")
-    except ImportError as error:
-        what = f"training on Ray needs the package {error.name or 'ray'}, which is missing"
-        raise InputError(f"{what}: pip install 'keras-transformer[ray]'") from error
+    """Returns the module that imports Ray; raises `InputError` if the package of the extra [ray] is missing."""
+    for module in ("ray", "ray.train"):
+        import_extra(module, "ray", "training on Ray")
+    from keras_transformer.training.distributed import ray_worker
+
+    return ray_worker
 
 
 def check_address(address):

@@ -1,0 +1,103 @@
+"""Does XLA on a CPU still crash if a compiled program runs twice at a time? `backend/xla.py` says what it is about.
+
+    python -m benchmarks.xla_reductions [--attempts N] [--seconds S] [--threads T]
+
+Each attempt is a process. It compiles one program after another, of many reductions that are large enough for XLA's
+library of them (YNNPACK), and several threads make the first calls of each at the same time. The line that is printed
+counts the attempts that were ended by a signal. This needs TensorFlow alone.
+
+The crash is rare: of 10 attempts of 15 seconds with TensorFlow 2.21.0 on two busy cores, none ended by a signal.
+That is no proof that it is gone: try many attempts, on many cores.
+"""
+
+import argparse
+import collections
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+PROGRAM = [sys.executable, __file__, "--attempt"]
+ROWS, WIDTH, WIDTHS = 128, 512, 256  # Shapes: each program has a width of its own, so that none is compiled already.
+REDUCTIONS, CALLS = 64, 5  # In each program; by each thread, because only the first calls lay out reductions.
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.xla_reductions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--attempts", type=int, default=10, metavar="N", help="processes, one by one (default: 10)")
+    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="of each attempt (default: 20)")
+    parser.add_argument("--threads", type=int, default=4, metavar="T", help="calls at the same time (default: 4)")
+    parser.add_argument("--attempt", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.attempt:
+        attempt(options.seconds, options.threads)
+    else:
+        print(in_words(run_attempts(options.attempts, options.seconds, options.threads)))
+
+
+def run_attempts(count, seconds, threads):
+    """Runs the attempts, each in a process of its own.
+
+    Returns:
+        The exit status of each, a list; minus the number of a signal that ended it.
+
+    Raises:
+        RuntimeError: If an attempt failed in another way.
+    """
+    statuses = []
+    for _ in range(count):
+        command = [*PROGRAM, "--seconds", str(seconds), "--threads", str(threads)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode > 0:
+            raise RuntimeError(f"an attempt failed with status {done.returncode}:\n{done.stderr}")
+        statuses.append(done.returncode)
+    return statuses
+
+
+def in_words(statuses):
+    """Returns exit statuses as a line."""
+    signals = collections.Counter(signal.Signals(-status).name for status in statuses if status < 0)
+    kinds = ", ".join(f"{count} by {name}" for name, count in signals.items())
+    return f"{signals.total()} of {len(statuses)} attempts ended by a signal" + (f": {kinds}" if kinds else "")
+
+
+def attempt(seconds, threads):
+    """Compiles and calls programs for some seconds, at least one."""
+    end, number = time.monotonic() + seconds, 0
+    while number == 0 or time.monotonic() < end:
+        call_at_once(*make_program(WIDTH + number % WIDTHS), threads)
+        number += 1
+
+
+def make_program(width):
+    """Returns a function that XLA compiles at its first call, and its arguments."""
+    import tensorflow as tf
+
+    def sums(*tables):
+        return [tf.reduce_sum(table, axis=-1) for table in tables]
+
+    tables = [tf.ones((ROWS, width)) for _ in range(REDUCTIONS)]
+    return tf.function(sums, jit_compile=True).get_concrete_function(*tables), tables
+
+
+def call_at_once(program, arguments, threads):
+    """Calls a function from several threads, which begin together."""
+    start = threading.Barrier(threads)
+
+    def call():
+        start.wait()
+        for _ in range(CALLS):
+            program(*arguments)
+
+    callers = [threading.Thread(target=call) for _ in range(threads)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+import pathlib
+import re
+import sys
+
+import pytest
+
+import keras_transformer
+from keras_transformer import InputError
+from keras_transformer.errors import import_extra
+
+BROKEN = {
+    "half.py": ("import a_dependency_that_is_missing", "No module named 'a_dependency_that_is_missing'"),
+    "old.py": ("from json import nothing_of_that_name", "cannot import name 'nothing_of_that_name' from 'json' ("),
+    "lost.py": ("import lost.file", "No module named 'lost.file'; 'lost' is not a package"),
+}
+
+
+def test_what_is_installed_is_imported():
+    assert import_extra("json.decoder", "serve", "serving") is sys.modules["json.decoder"]
+
+
+@pytest.mark.parametrize("module", ["no_such_package", "no_such_package.module", "json.no_such_module"])
+def test_a_missing_package_is_named_with_its_extra(module):
+    with pytest.raises(InputError) as refused:
+        import_extra(module, "serve", "serving")
+    assert str(refused.value) == (
+        f"serving needs the package {module.partition('.')[0]}, which is missing: "
+        "pip install 'keras-transformer[serve]'"
+    )
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_package_that_fails_to_import_is_not_called_missing(tmp_path, monkeypatch, name):
+    code, cause = BROKEN[name]
+    (tmp_path / name).write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    package = name.removesuffix(".py")
+    start = f"serving needs the package {package}, which is installed but cannot be imported: {cause}"
+    with pytest.raises(InputError, match=f"^{re.escape(start)}") as refused:
+        import_extra(package, "serve", "serving")
+    assert str(refused.value).endswith(f". Reinstall it: pip install --force-reinstall {package}")
+
+
+def test_no_other_place_words_the_command():
+    package = pathlib.Path(keras_transformer.__file__).parent
+    files = [path for path in package.rglob("*.py") if "pip install 'keras" in path.read_text("utf-8")]
+    assert files == [package / "errors.py"]
