@@ -6,6 +6,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+OLDEST_PYTHON ?= python3.11
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -14,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscop
 COMPILING := tests/benchmarks tests/decoding tests/export
 TRAINING := tests/training
 
-.PHONY: demo test test-fast test-hard lint bench notebooks clean
+.PHONY: demo test test-fast test-hard test-oldest lint bench notebooks clean
 
 demo: $(RUN)/demo_answers.txt
 	@$(BIN)/keras-transformer chat $(RUN)
@@ -37,6 +39,9 @@ test-fast: $(VENV)/installed-test
 test-hard: $(VENV)/installed-test
 	$(PYTEST) -m slow
 
+test-oldest: $(OLDEST)/lowest
+	$(MAKE) test-fast VENV=$(OLDEST)
+
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -53,7 +58,7 @@ notebooks: $(VENV)/installed-test
 	$(BIN)/python -m notebooks.build
 
 clean:
-	rm -rf $(VENV) $(RUN)
+	rm -rf $(VENV) $(OLDEST) $(RUN)
 
 $(VENV)/installed: setup.cfg constraints.txt
 	@echo "Installing into $(VENV) (TensorFlow is large: this takes some minutes the first time) ..." >&2
@@ -64,3 +69,10 @@ $(VENV)/installed: setup.cfg constraints.txt
 $(VENV)/installed-test: $(VENV)/installed
 	@$(INSTALL) --editable ".[test,lint]"
 	@touch $@
+
+# Both marks, so that nothing newer is installed on top.
+$(OLDEST)/lowest: setup.cfg constraints.txt | $(VENV)/installed
+	@$(INSTALL) --editable ".[oldest]"
+	@$(BIN)/uv venv --quiet --clear --python $(OLDEST_PYTHON) $(OLDEST)
+	@$(BIN)/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[test]"
+	@touch $(OLDEST)/installed $(OLDEST)/installed-test $@
