@@ -9,8 +9,8 @@ from keras_transformer.cli.generation_options import (
     add_strategy_options,
     check_strategy_options,
     fallback_given,
+    generation_config,
     strategy_options_given,
-    strategy_settings,
 )
 from keras_transformer.cli.info import export_answers_by
 from keras_transformer.errors import InputError
@@ -72,9 +72,9 @@ def run_export(options):
 
 
 def decoding_options(options):
-    """Returns the decoding settings of a SavedModel that the command line gives."""
-    settings = strategy_settings(options)
-    return settings if options.n_best is None else {**settings, "n_best": options.n_best}
+    """Returns the decoding options of a SavedModel that the command line gives."""
+    chosen = {"generation": generation_config(options), "n_best": options.n_best}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def in_words(path, about):
