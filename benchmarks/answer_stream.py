@@ -12,7 +12,7 @@ import keras
 from benchmarks.command import at_least, make_parser, provenance, say, start
 from benchmarks.corpus import SMALL_TALK, Corpus
 from benchmarks.results import median_and_range, publish, table
-from keras_transformer import PRESETS, Chatbot, Tokenizer, preset, transformer
+from keras_transformer import PRESETS, Chatbot, GenerationConfig, Tokenizer, preset, transformer
 
 NAME = "answer_stream"
 SOURCE, TOKENS, WARM_UP = 10, 20, 3
@@ -41,14 +41,14 @@ def measure(config, calls):
         numbers of its pieces.
     """
     bot, question = make_chatbot(config)
-    forced = {"min_length": TOKENS, "max_length": TOKENS}
+    forced = GenerationConfig(min_length=TOKENS, max_length=TOKENS)
     at_once, streamed, first, pieces = [], [], [], []
     for _ in range(WARM_UP + calls):
         begin = time.perf_counter()
-        bot.reply(question, **forced)
+        bot.reply(question, generation=forced)
         at_once.append(1e3 * (time.perf_counter() - begin))
         begin = time.perf_counter()
-        seen = [time.perf_counter() for _ in bot.stream(question, **forced)]
+        seen = [time.perf_counter() for _ in bot.stream(question, generation=forced)]
         streamed.append(1e3 * (time.perf_counter() - begin))
         first.append(1e3 * (seen[0] - begin))
         pieces.append(len(seen))

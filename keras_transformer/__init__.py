@@ -18,6 +18,7 @@ _MODULES = {
     "data.dataset": ["make_dataset"],
     "data.split": ["split_pairs"],
     "decoding.beam_search": ["Beam"],
+    "decoding.config": ["GenerationConfig"],
     "decoding.generate": ["Generation", "generate"],
     "decoding.samplers": ["Greedy", "Sampling"],
     "errors": ["DiskFull", "DownloadFailed", "InputError", "TrainingDiverged", "WorkersLost"],

@@ -15,6 +15,7 @@ from keras_transformer.data.loading import CorpusWarning as CorpusWarning
 from keras_transformer.data.loading import load_pairs as load_pairs
 from keras_transformer.data.split import split_pairs as split_pairs
 from keras_transformer.decoding.beam_search import Beam as Beam
+from keras_transformer.decoding.config import GenerationConfig as GenerationConfig
 from keras_transformer.decoding.generate import Generation as Generation
 from keras_transformer.decoding.generate import generate as generate
 from keras_transformer.decoding.samplers import Greedy as Greedy

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmarks.korean_chatbot import memory, reranking
 from benchmarks.korean_chatbot.exam import Answers
-from keras_transformer import Beam, Chatbot, Greedy, Sampling
+from keras_transformer import Beam, Chatbot, GenerationConfig, Greedy, Sampling
 from keras_transformer.data.tokenized import token_ids
 from keras_transformer.evaluation.perplexity import likelihood, losses
 
@@ -97,7 +97,7 @@ class Asker:
             return [[] for _ in self._exam.questions]
         key = way.strategy, way.candidates
         if key not in self._found:
-            found = self._bot.n_best(self._exam.questions, way.candidates, way.strategy)
+            found = self._bot.n_best(self._exam.questions, GenerationConfig(*key))
             # A search that finds fewer fills its list with "", as if that were certain.
             self._found[key] = [[one for one in all_of_it if one[0]] or all_of_it[:1] for all_of_it in found]
         return self._found[key]

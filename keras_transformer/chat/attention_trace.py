@@ -1,14 +1,18 @@
 """The attention weights of a chatbot while it reads a question and generates the answer."""
 
+from __future__ import annotations
+
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.decoding.config import Strategy
-from keras_transformer.decoding.generate import generate
 from keras_transformer.errors import InputError
+
+if TYPE_CHECKING:
+    from keras_transformer.chat.chatbot import Chatbot
+    from keras_transformer.decoding.config import GenerationConfig
 
 SPECIAL = {"start_id": "<start>", "end_id": "<end>", "separator_id": "<separator>"}
 
@@ -45,17 +49,13 @@ class AttentionTrace:
         return [SPECIAL["start_id"], *self.answer[:-1]]
 
 
-def trace_attention(
-    bot: Chatbot, question: str, strategy: Strategy | None = None, num_return: int = 1, **settings: Any
-) -> AttentionTrace:
+def trace_attention(bot: Chatbot, question: str, generation: GenerationConfig | None = None) -> AttentionTrace:
     """Answers one question and records the attention weights.
 
     Args:
         bot: A `Chatbot`.
         question: The question.
-        strategy: The decoding strategy, as for `generate`.
-        num_return: Number of answers.
-        **settings: Further settings of `generate`.
+        generation: The `GenerationConfig`; None for one answer by greedy decoding.
 
     Returns:
         An `AttentionTrace`.
@@ -66,12 +66,12 @@ def trace_attention(
     [ids] = bot.ids_of([question])
     if not ids:
         raise InputError("the question is blank. Write one.")
-    settings = bot.settings(strategy=strategy, num_return=num_return, **settings)
-    generation = generate(bot.model, np.array([ids], "int32"), **settings, return_attention=True)
-    rows = generation.ids.reshape(num_return, -1)
-    length = int(generation.lengths.flat[0])
+    config = bot.config_of(generation)
+    generated = bot.generate(np.array([ids], "int32"), config, return_attention=True)
+    rows = generated.ids.reshape(config.num_return, -1)
+    length = int(generated.lengths.flat[0])
     first = rows[0, :length].tolist()
-    weights = {name: weight[0] for name, weight in (generation.attention or {}).items()}
+    weights = {name: weight[0] for name, weight in (generated.attention or {}).items()}
     texts = bot.target_tokenizer.decode(rows)
     return AttentionTrace(
         asked=question,
@@ -81,7 +81,7 @@ def trace_attention(
         encoder=weights["encoder"],
         decoder=weights["decoder"][:, :, :length, :length],
         cross=weights["cross"][:, :, :length],
-        answers=[(text, float(score)) for text, score in zip(texts, generation.scores.flat)],
+        answers=[(text, float(score)) for text, score in zip(texts, generated.scores.flat)],
     )
 
 

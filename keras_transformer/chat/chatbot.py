@@ -1,10 +1,11 @@
 """A chatbot that answers questions with a trained run."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
-from typing import Any
+from collections.abc import Generator, Sequence
 
 import keras
 import numpy as np
@@ -14,8 +15,8 @@ from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY
 from keras_transformer.chat.confidence import Fallback, pieces_a_character
 from keras_transformer.chat.datastore import Datastore, Match
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.config import GenerationConfig, Strategy
-from keras_transformer.decoding.generate import begin, bucket_length, generate
+from keras_transformer.decoding.config import AnswerTokens, GenerationConfig, Strategy, chosen_generation
+from keras_transformer.decoding.generate import Generation, begin, bucket_length, generate_answers
 from keras_transformer.errors import InputError
 from keras_transformer.padding import pad
 from keras_transformer.runs.run import Run
@@ -31,9 +32,9 @@ INCOMPLETE = "\ufffd"  # Incomplete bytes of a character decode to this.
 class Chatbot:
     """A model with its tokenizers, which answers questions in text.
 
-    The methods take `strategy` and further settings of `generate` by name: `min_length`, `max_length`,
-    `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`. With any of these, the answer is generated. Otherwise
-    `answer_by` selects the way of answering; the default is that of the `fallback`, or else that of the run.
+    The methods take `generation`, a `GenerationConfig`: strategy, lengths and constraints. Some also take `strategy`, a
+    shortcut for `generation=GenerationConfig(strategy)`. With either, the answer is generated. Otherwise `answer_by`
+    selects the way of answering; the default is that of the `fallback`, or else that of the run.
 
     Args:
         model: A trained `transformer()`.
@@ -55,17 +56,18 @@ class Chatbot:
     ):  # fmt: skip
         self.model, self.tokenizer, self.max_length, self.turns = model, tokenizer, max_length, turns
         self.target_tokenizer = target_tokenizer or tokenizer
+        self.answer_tokens = AnswerTokens(self.target_tokenizer.start_id, self.target_tokenizer.end_id)
         self.datastore: Datastore | None = None
         self.answering = Answering()
 
     @classmethod
-    def load(cls, run_dir: str | os.PathLike) -> "Chatbot":
+    def load(cls, run_dir: str | os.PathLike) -> Chatbot:
         """Loads the chatbot of a run folder with its best weights; raises `InputError` if it cannot be read."""
         run = Run(run_dir)
         return cls.of_run(run, run.load_model())
 
     @classmethod
-    def of_run(cls, run: Run, model: keras.Model) -> "Chatbot":
+    def of_run(cls, run: Run, model: keras.Model) -> Chatbot:
         """Returns the chatbot of a `Run` with a loaded model; raises `InputError` if the run cannot be read."""
         bot = cls(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
         if Datastore.exists(run.path):
@@ -73,53 +75,65 @@ class Chatbot:
         return bot
 
     def reply(
-        self, question: str, strategy: Strategy | None = None, fallback: Fallback | None = None,
-        answer_by: str | None = None, **settings: Any,
-    ) -> str:  # fmt: skip
-        """Returns the answer to one question; "" for a blank question."""
-        return self.replies([question], strategy, fallback, answer_by, **settings)[0]
+        self,
+        question: str,
+        strategy: Strategy | None = None,
+        fallback: Fallback | None = None,
+        answer_by: str | None = None,
+        generation: GenerationConfig | None = None,
+    ) -> str:
+        """Returns the answer to one question; "" for a blank question. Arguments are those of `replies`."""
+        return self.replies([question], strategy, fallback, answer_by, generation)[0]
 
     def replies(
-        self, questions: Sequence[str], strategy: Strategy | None = None, fallback: Fallback | None = None,
-        answer_by: str | None = None, **settings: Any,
-    ) -> list[str]:  # fmt: skip
+        self,
+        questions: Sequence[str],
+        strategy: Strategy | None = None,
+        fallback: Fallback | None = None,
+        answer_by: str | None = None,
+        generation: GenerationConfig | None = None,
+    ) -> list[str]:
         """Returns the answers to many questions, in their order. Questions are batched by length.
 
         Args:
             questions: The questions, a list of texts.
-            strategy: The decoding strategy, as in `generate`.
+            strategy: The decoding strategy, short for `generation=GenerationConfig(strategy)`.
             fallback: A `Fallback`, which replaces answers of low confidence; None to return all answers.
             answer_by: "generate", "retrieve" or "hybrid"; None for the run's default.
-            **settings: Further settings of `generate`.
+            generation: The `GenerationConfig`. If it asks for several answers, the first is returned.
 
         Returns:
             A list of texts.
+
+        Raises:
+            InputError: If both `strategy` and `generation` are given, or the arguments conflict.
         """
-        answers = self.answers(questions, strategy, fallback, answer_by, **settings)
+        answers = self.answers(questions, fallback, answer_by, chosen_generation(strategy, generation))
         if not fallback:
             return [answer.text for answer in answers]
         pieces = self.pieces(questions)
         return [fallback.said(*one) for one in zip(answers, pieces)]
 
     def answers(
-        self, questions: Sequence[str], strategy: Strategy | None = None, fallback: Fallback | None = None,
-        answer_by: str | None = None, **settings: Any,
-    ) -> list[Answer]:  # fmt: skip
+        self,
+        questions: Sequence[str],
+        fallback: Fallback | None = None,
+        answer_by: str | None = None,
+        generation: GenerationConfig | None = None,
+    ) -> list[Answer]:
         """Returns an `Answer` with score and sources to each question, as `replies` but without the fallback text."""
-        way = self.way(answer_by, strategy, fallback, settings)
+        way = self.way(answer_by, fallback, generation)
         matches = self.matches(questions)
         answers = {number: retrieved(near) for number, near in enumerate(matches) if self.retrieves(near, way)}
         rest = [number for number in range(len(matches)) if number not in answers]
-        generated = self.n_best([questions[number] for number in rest], 1, strategy, **settings)
-        for number, [(text, score)] in zip(rest, generated):
+        one = (generation or GenerationConfig()).of_one_answer()
+        for number, [(text, score)] in zip(rest, self.n_best([questions[number] for number in rest], one)):
             answers[number] = Answer(text, score, tuple(matches[number]))
         return [answers[number] for number in range(len(matches))]
 
-    def candidates(
-        self, questions: Sequence[str], num_return: int, strategy: Strategy | None = None, **settings: Any
-    ) -> list[list[Answer]]:
+    def candidates(self, questions: Sequence[str], generation: GenerationConfig | None = None) -> list[list[Answer]]:
         """Returns the result of `n_best` as a list of `Answer`s to each question, with the nearest exchanges."""
-        pairs = zip(self.n_best(questions, num_return, strategy, **settings), self.matches(questions))
+        pairs = zip(self.n_best(questions, generation), self.matches(questions))
         return [[Answer(*one, tuple(near)) for one in answers] for answers, near in pairs]
 
     def matches(self, questions: Sequence[str]) -> list[list[Match]]:
@@ -131,16 +145,17 @@ class Chatbot:
         return [nearest.get(row, []) for row in range(len(questions))]
 
     def way(
-        self, answer_by: str | None = None, strategy: Strategy | None = None, fallback: Fallback | None = None,
-        settings: Iterable[str] = (),
-    ) -> str:  # fmt: skip
+        self,
+        answer_by: str | None = None,
+        fallback: Fallback | None = None,
+        generation: GenerationConfig | None = None,
+    ) -> str:
         """Returns the way of answering for these arguments; raises `InputError` if they conflict."""
-        decoding = strategy is not None or bool(settings)
         calibrated = fallback.confidence.answer_by if fallback else None
-        way = checked_way(answer_by or (GENERATE if decoding else calibrated or self.answering.way))
+        way = checked_way(answer_by or (GENERATE if generation else calibrated or self.answering.way))
         if calibrated not in (None, way):
             raise InputError(f"the run was calibrated for answers by {calibrated}, not by {way}: calibrate it again")
-        if way != GENERATE and decoding:
+        if way != GENERATE and generation:
             raise InputError(f"answers by {way}: leave out the decoding settings, or answer by generate")
         if way != GENERATE and self.datastore is None:
             raise InputError(f"this run has no datastore to {way} from: train it again, or answer by generate")
@@ -155,39 +170,42 @@ class Chatbot:
         return way != GENERATE and (way != HYBRID or near[0].similarity >= self.answering.similarity)
 
     def n_best(
-        self, questions: Sequence[str], num_return: int, strategy: Strategy | None = None, **settings: Any
+        self, questions: Sequence[str], generation: GenerationConfig | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Generates several answers to each of many questions.
+        """Generates one or several answers to each of many questions.
 
         Args:
             questions: The questions, a list of texts.
-            num_return: Number of answers to each question.
-            strategy: A `Beam`, whose answers are sorted best first, or `Sampling`.
-            **settings: Further settings of `generate`.
+            generation: The `GenerationConfig`, with the number of answers; None for one answer by greedy decoding.
 
         Returns:
             For each question, a list of pairs of the answer and its log-probability in nats, summed over its tokens.
-            Answers to a blank question are ("", 0.0), as are missing ones where beam search finds fewer.
+            The answers of a beam search are sorted, best first. Answers to a blank question are ("", 0.0), as are
+            missing ones where beam search finds fewer.
         """
+        config = self.config_of(generation)
         ids = self.ids_of(questions)
         order = sorted((i for i, row in enumerate(ids) if row), key=lambda i: len(ids[i]))
-        answers = [[("", 0.0)] * num_return for _ in ids]
-        settings = self.settings(strategy=strategy, num_return=num_return, **settings)
-        rows_per_question = strategy.num_beams if isinstance(strategy, Beam) else num_return
+        answers = [[("", 0.0)] * config.num_return for _ in ids]
+        rows_per_question = config.strategy.num_beams if isinstance(config.strategy, Beam) else config.num_return
         batch = max(1, BATCH // rows_per_question)
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
-            generation = generate(self.model, pad([ids[i] for i in rows]), **settings)
-            texts = iter(self.target_tokenizer.decode(generation.ids.reshape(len(rows) * num_return, -1)))
-            for i, scores in zip(rows, generation.scores.reshape(len(rows), num_return)):
+            generated = self.generate(pad([ids[i] for i in rows]), config)
+            texts = iter(self.target_tokenizer.decode(generated.ids.reshape(len(rows) * config.num_return, -1)))
+            for i, scores in zip(rows, generated.scores.reshape(len(rows), config.num_return)):
                 answers[i] = [(next(texts), float(score)) for score in scores]
         return answers
 
     def stream(
-        self, question: str, strategy: Strategy | None = None, fallback: Fallback | None = None,
-        answer_by: str | None = None, **settings: Any,
-    ) -> Generator[str, None, Answer]:  # fmt: skip
-        """Streams the answer to one question while it is generated.
+        self,
+        question: str,
+        strategy: Strategy | None = None,
+        fallback: Fallback | None = None,
+        answer_by: str | None = None,
+        generation: GenerationConfig | None = None,
+    ) -> Generator[str, None, Answer]:
+        """Streams the answer to one question while it is generated. Arguments are those of `replies`.
 
         The answer comes in one piece if it is retrieved, found by beam search, or subject to a `Fallback`, which
         judges whole answers.
@@ -199,7 +217,8 @@ class Chatbot:
             At the end (`answer = yield from bot.stream(…)`), the `Answer` of the model, even where the `Fallback`
             replaced it.
         """
-        way = self.way(answer_by, strategy, fallback, settings)
+        generation = chosen_generation(strategy, generation)
+        way = self.way(answer_by, fallback, generation)
         if fallback and fallback.by_similarity:
             [answer] = self.answers([question], answer_by=way)
             yield from filter(None, [fallback.said(answer, *self.pieces([question]))])
@@ -208,22 +227,23 @@ class Chatbot:
         if self.retrieves(near, way):
             yield near[0].exchange.answer
             return retrieved(near)
-        if isinstance(strategy, Beam):
-            [[(text, score)]] = self.n_best([question], 1, strategy, **settings)
+        config = self.config_of(generation).of_one_answer()
+        if isinstance(config.strategy, Beam):
+            [[(text, score)]] = self.n_best([question], config)
             reply = fallback.instead_of(text, score, *self.pieces([question])) if fallback else text
             yield from filter(None, [reply])
             return Answer(text, score, tuple(near))
         if not (ids := self.ids_of([question])[0]):
             return Answer("", 0.0)
-        config = GenerationConfig(**self.settings(strategy=strategy, **settings))
-        state, advance = begin(self.model, np.array([ids], "int32"), config)
-        shown, text, length, step, ended = "", "", 0, config.max_length if fallback else 1, False
+        state, advance = begin(self.model, np.array([ids], "int32"), config, self.answer_tokens)
+        longest = config.max_length or self.max_length - 1
+        shown, text, length, step, ended = "", "", 0, longest if fallback else 1, False
         while not ended:
             start = time.perf_counter()
-            length = min(length + step, config.max_length)
+            length = min(length + step, longest)
             state = advance(state, length)
             ids, ended = (ops.convert_to_numpy(state[name])[0] for name in ("ids", "ended"))
-            ended = ended or length == config.max_length
+            ended = ended or length == longest
             step = max(1, int(step * SECONDS_A_PIECE / (time.perf_counter() - start)))
             text = reply = self.target_tokenizer.decode(ids.tolist())
             if fallback:
@@ -234,24 +254,22 @@ class Chatbot:
                 shown = whole
         return Answer(text, float(state["scores"][0]), tuple(near))
 
-    def warm_up(self, stop: threading.Event, num_return: int = 1, **settings: Any) -> None:
+    def warm_up(self, stop: threading.Event, generation: GenerationConfig | None = None) -> None:
         """Compiles the programs of `stream`, or of `n_best` for one question, for every length bucket.
 
         Args:
             stop: A `threading.Event` that stops the warm-up before the next bucket.
-            num_return: Number of answers to each question.
-            **settings: The settings of the questions to come, including "strategy".
+            generation: The `GenerationConfig` of the questions to come.
         """
-        settings = self.settings(num_return=num_return, **settings)
-        config = GenerationConfig(**settings)
+        config = self.config_of(generation)
         for width in sorted({bucket_length(length) for length in range(1, self.max_length + 1)}):
             if stop.is_set():
                 return
             question = np.full((1, width), self.tokenizer.end_id, "int32")
-            if num_return > 1 or isinstance(config.strategy, Beam):
-                generate(self.model, question, **settings)
+            if config.num_return > 1 or isinstance(config.strategy, Beam):
+                self.generate(question, config)
                 continue
-            state, advance = begin(self.model, question, config)
+            state, advance = begin(self.model, question, config, self.answer_tokens)
             advance(state, 1)
 
     def ids_of(self, questions: Sequence[str]) -> list[list[int]]:
@@ -269,10 +287,15 @@ class Chatbot:
         whole = text.rstrip(INCOMPLETE)
         return whole[:-1] if self.target_tokenizer.vocabulary.may_change(whole) else whole
 
-    def settings(self, **settings: Any) -> dict[str, Any]:
-        """Returns the settings of `generate`, with special tokens and maximum length filled in."""
-        tokens = self.target_tokenizer
-        return {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": self.max_length - 1, **settings}
+    def generate(
+        self, inputs: np.ndarray, generation: GenerationConfig | None = None, return_attention: bool = False
+    ) -> Generation:
+        """Generates answers to encoder inputs, the rows of `ids_of` padded with 0; see `decoding.generate`."""
+        return generate_answers(self.model, inputs, self.config_of(generation), self.answer_tokens, return_attention)
+
+    def config_of(self, generation: GenerationConfig | None) -> GenerationConfig:
+        """Returns the configuration with the maximum length filled in; None for the default."""
+        return (generation or GenerationConfig()).limited_to(self.max_length - 1)
 
 
 def retrieved(near):

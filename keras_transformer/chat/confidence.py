@@ -11,6 +11,8 @@ conformal p-value (Vovk et al. 2005). Refusing answers where one of the two p-va
 at most 5 % of in-domain questions, whatever the distribution of the numbers (Bonferroni).
 """
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import os
@@ -19,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from keras_transformer.chat.answering import Answer
-from keras_transformer.decoding.config import GenerationConfig, Strategy
+from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
 from keras_transformer.runs.atomic_io import write_json
@@ -64,26 +66,28 @@ class Confidence:
 
     @classmethod
     def load(
-        cls, run_dir: str | os.PathLike, strategy: Strategy | None = None, answer_by: str | None = None, **settings: Any
-    ) -> "Confidence":
+        cls,
+        run_dir: str | os.PathLike,
+        answer_by: str | None = None,
+        generation: GenerationConfig | None = None,
+    ) -> Confidence:
         """Loads the calibration of a run for a way of answering.
 
         Args:
             run_dir: The run folder.
-            strategy: The decoding strategy of the answers, as for `generate`.
-            answer_by: "generate", "retrieve" or "hybrid"; None for the way of the calibration, or to generate if a
-                strategy or settings are given.
-            **settings: Further settings of `generate` for the answers.
+            answer_by: "generate", "retrieve" or "hybrid"; None for the way of the calibration, or to generate if
+                `generation` is given.
+            generation: The `GenerationConfig` of the answers; None for the default.
 
         Raises:
             InputError: If the run is not calibrated, was trained since, or was calibrated for other settings.
         """
         run = Run(run_dir)
         calibration = cls.of_run(run)
-        if answer_by is None and strategy is None and all(value is None for value in settings.values()):
+        if answer_by is None and generation is None:
             answer_by = calibration.answer_by
         if answer_by in (None, GENERATE):
-            wanted = decoding_settings(run.config.max_length - 1, strategy, **settings)
+            wanted = decoding_settings(generation, run.config.max_length - 1)
         else:
             wanted = {"answer_by": answer_by}
         if calibration.settings != wanted:
@@ -96,7 +100,7 @@ class Confidence:
         return calibration
 
     @classmethod
-    def of_run(cls, run: Run) -> "Confidence":
+    def of_run(cls, run: Run) -> Confidence:
         """Loads the calibration of a `Run` for any way of answering; raises `InputError` like `load`."""
         path, command = run.path / CONFIDENCE, f"keras-transformer calibrate {run.path}"
         if not path.is_file():
@@ -152,7 +156,7 @@ class Confidence:
             )
         return float(self.scores[refused - 1]), float(self.pieces[-refused])
 
-    def fallback(self, text: str, refusals: float = REFUSALS) -> "Fallback":
+    def fallback(self, text: str, refusals: float = REFUSALS) -> Fallback:
         """Returns the `Fallback` with a text and a false refusal rate; raises `InputError` like `bounds`."""
         return Fallback(text, refusals, self)
 
@@ -253,16 +257,14 @@ def paired(numbers):
     return pairs
 
 
-def decoding_settings(longest, strategy=None, max_length=None, **rules):
-    """Returns the decoding settings as a JSON-serializable dictionary, with all defaults filled in.
+def decoding_settings(generation: GenerationConfig | None, longest: int) -> dict:
+    """Returns the decoding settings of one answer as confidence.json stores them, with all defaults filled in.
 
     Args:
-        longest: Default maximum number of tokens of an answer.
-        strategy: The decoding strategy; None for greedy decoding.
-        max_length: Maximum number of tokens of an answer; None for `longest`.
-        **rules: Further settings of `generate`.
+        generation: The `GenerationConfig`; None for the default.
+        longest: Maximum number of tokens of an answer, if the configuration has none.
     """
-    config = GenerationConfig(0, 0, longest if max_length is None else max_length, strategy=strategy, **rules)
+    config = (generation or GenerationConfig()).limited_to(longest)
     names = ("max_length", "min_length", "repetition_penalty", "no_repeat_ngram")
     settings = {name: getattr(config, name) for name in names}
     return {"strategy": described(config.strategy), **settings, "forbidden_ids": list(config.forbidden_ids)}

@@ -6,10 +6,9 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.cli.console import add_command, check_utf8
 from keras_transformer.cli.generation_options import (
     add_strategy_options,
-    answers_wanted,
     check_strategy_options,
+    generation_config,
     in_words,
-    strategy_settings,
 )
 from keras_transformer.errors import InputError
 from keras_transformer.visualize import picture
@@ -52,10 +51,10 @@ def run_attention(options):
     from keras_transformer.chat.attention_trace import trace_attention
     from keras_transformer.chat.chatbot import Chatbot
 
-    settings = strategy_settings(options)
+    generation = generation_config(options)
     check_run(options)
     bot = Chatbot.load(options.run)
-    trace = trace_attention(bot, options.question, num_return=answers_wanted(options), **settings)
+    trace = trace_attention(bot, options.question, generation)
     write(path, trace, options)
     for answer, score in trace.answers:
         print(in_words(answer, score, options))

@@ -11,7 +11,7 @@ from keras_transformer.cli.generation_options import (
     add_strategy_options,
     check_answer_by,
     check_strategy_options,
-    strategy_settings,
+    generation_config,
 )
 from keras_transformer.cli.train_options import add_source_options
 from keras_transformer.errors import InputError
@@ -46,10 +46,10 @@ def run_calibrate(options):
     from keras_transformer.evaluation.calibrate import calibrate
     from keras_transformer.runs.run import Run
 
-    settings = strategy_settings(options)
+    generation = generation_config(options)
     questions = read_questions(options, Run(options.run))
     print(f"Asking {options.run} {len(questions):,} questions …", file=sys.stderr, flush=True)
-    confidence = calibrate(options.run, questions, answer_by=options.answer_by, **settings)
+    confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
     print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
     return 0

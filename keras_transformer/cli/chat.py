@@ -16,11 +16,10 @@ from keras_transformer.cli.generation_options import (
     OF_BEAMS,
     OF_SAMPLES,
     SETTINGS,
-    answers_wanted,
     fallback_asked,
+    generation_config,
     in_words,
     source_lines,
-    strategy_settings,
 )
 from keras_transformer.errors import InputError
 from keras_transformer.text.turns import BETWEEN
@@ -59,11 +58,16 @@ class Conversation:
 
     def __init__(self, bot, options):
         self.bot, self.options = bot, options
-        self.settings = strategy_settings(options)
-        self.fallback = fallback_asked(options, self.settings)
+        self.generation = generation_config(options)
+        self.fallback = fallback_asked(options, self.generation)
         self.said = []  # Questions and answers, alternating.
         self.last = None  # The last question, with its preceding turns, and its `Answer`.
         self.correcting = False  # Whether the next line is a correction.
+
+    @property
+    def num_return(self):
+        """Number of answers to each question."""
+        return self.generation.num_return if self.generation else 1
 
     def hear(self, line):
         """Answers a question or runs a command; returns False when the user quits."""
@@ -121,10 +125,10 @@ class Conversation:
             return
         try:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
-            settings = strategy_settings(options)
-            fallback = fallback_asked(options, settings)
-            self.bot.way(options.answer_by, fallback=fallback, settings=settings_given(settings))
-            self.settings, self.options, self.fallback = settings, options, fallback
+            generation = generation_config(options)
+            fallback = fallback_asked(options, generation)
+            self.bot.way(options.answer_by, fallback, generation)
+            self.generation, self.options, self.fallback = generation, options, fallback
         except InputError as error:
             print(error)
         except (TypeError, ValueError):
@@ -143,8 +147,8 @@ class Conversation:
             if unknown := self.unknown_only(asked, question):
                 print(unknown)
                 self.last = asked, Answer("", 0.0)
-            elif (wanted := answers_wanted(self.options)) > 1:
-                [answers] = self.bot.candidates([asked], wanted, **self.settings)
+            elif self.num_return > 1:
+                [answers] = self.bot.candidates([asked], self.generation)
                 reply = answers[0].text
                 for number, answer in enumerate(answers, 1):
                     print(f"{number}. {answer.text}  ({answer.score:.2f})")
@@ -164,8 +168,10 @@ class Conversation:
 
     def streamed(self, asked):
         """Yields the answer in pieces of text, and stores it as the last one."""
-        how = {"fallback": self.fallback, "answer_by": self.options.answer_by, **self.settings}
-        self.last = asked, (yield from self.bot.stream(asked, **how))
+        stream = self.bot.stream(
+            asked, fallback=self.fallback, answer_by=self.options.answer_by, generation=self.generation
+        )
+        self.last = asked, (yield from stream)
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""
@@ -188,13 +194,7 @@ class Conversation:
     def is_known(self, asked):
         """Returns whether the question is answered from the datastore."""
         [near] = self.bot.matches([asked])
-        settings = settings_given(self.settings)
-        return self.bot.retrieves(near, self.bot.way(self.options.answer_by, None, self.fallback, settings))
-
-
-def settings_given(settings):
-    """Returns the settings that are not None."""
-    return {name: value for name, value in settings.items() if value is not None}
+        return self.bot.retrieves(near, self.bot.way(self.options.answer_by, self.fallback, self.generation))
 
 
 class WarmUp:
@@ -211,11 +211,11 @@ class WarmUp:
 
     def run(self, conversation):
         """Compiles the programs, once for each combination of settings."""
-        bot, settings, wanted = conversation.bot, conversation.settings, answers_wanted(conversation.options)
-        if (settings, wanted) not in self.done:
-            bot.warm_up(self.stop, wanted, **settings)
+        generation = conversation.generation
+        if generation not in self.done:
+            conversation.bot.warm_up(self.stop, generation)
         if not self.stop.is_set():
-            self.done.append((settings, wanted))
+            self.done.append(generation)
 
     def pause(self):
         """Stops after the current program; a compilation cannot be interrupted."""
@@ -246,18 +246,17 @@ def talk(run_dir, options):
 
 def answer_lines(run_dir, questions, options):
     """Prints the answer or answers to each question as it arrives; a blank line starts a new conversation."""
-    conversation, wanted = Conversation(Chatbot.load(run_dir), options), answers_wanted(options)
-    bot, fallback = conversation.bot, conversation.fallback
-    how = {"fallback": fallback, "answer_by": options.answer_by, **conversation.settings}
+    conversation = Conversation(Chatbot.load(run_dir), options)
+    bot, fallback, generation = conversation.bot, conversation.fallback, conversation.generation
     for question in questions:
         asked = conversation.after_the_turns_before(question) if question.strip() else ""
         unknown = conversation.unknown_only(asked, question)
         if unknown:
-            answers = [Answer(unknown, 0.0)] * wanted
-        elif wanted > 1:
-            [answers] = bot.candidates([asked], wanted, **conversation.settings)
+            answers = [Answer(unknown, 0.0)] * conversation.num_return
+        elif conversation.num_return > 1:
+            [answers] = bot.candidates([asked], generation)
         else:
-            answers = bot.answers([asked], **how)
+            answers = bot.answers([asked], fallback, options.answer_by, generation)
         [pieces] = bot.pieces([asked]) if fallback else [0]
         reply = ""
         for answer in answers:

@@ -8,7 +8,7 @@ import sys
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, fill_columns, table, wrap
 from keras_transformer.cli.evaluation_data import add_part_options, check_part_options, read_part
-from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, strategy_settings
+from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.metric_info import LEGEND
 
@@ -43,16 +43,19 @@ def run_compare(options):
     from keras_transformer.evaluation.compare import compare
     from keras_transformer.runs.run import Run
 
-    settings, runs = strategy_settings(options), [Run(path) for path in options.runs]
+    generation, runs = generation_config(options), [Run(path) for path in options.runs]
     check_answer_by(options, *options.runs)
-    settings["answer_by"] = options.answer_by
     if not options.corpus:
         check_own_corpus(runs)
     part = read_part(options, runs[0])
     own = [run.corpus["fingerprint"] == part.fingerprint for run in runs]
     print(f"Comparing on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
     comparison = compare(
-        options.runs, part.pairs, training_answers=part.training_answers if all(own) else None, **settings
+        options.runs,
+        part.pairs,
+        training_answers=part.training_answers if all(own) else None,
+        answer_by=options.answer_by,
+        generation=generation,
     )
     for run, same in zip(comparison["runs"], own):
         if run["met"] is None and not same:

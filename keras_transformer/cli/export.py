@@ -9,8 +9,8 @@ from keras_transformer.cli.generation_options import (
     add_strategy_options,
     check_strategy_options,
     fallback_given,
+    generation_config,
     strategy_options_given,
-    strategy_settings,
 )
 from keras_transformer.cli.info import export_answers_by
 from keras_transformer.errors import InputError
@@ -60,8 +60,8 @@ def run_export(options):
     from keras_transformer.export.registry import export, exporter_of
 
     flags = {FLAGS[name]: name for name in chosen if name in FLAGS}
-    check_format_has(options.format, flags | dict.fromkeys(strategy_options_given(options), "strategy"))
-    if "strategy" in exporter_of(options.format).OPTIONS:
+    check_format_has(options.format, flags | dict.fromkeys(strategy_options_given(options), "generation"))
+    if "generation" in exporter_of(options.format).OPTIONS:
         chosen |= decoding_options(options)
     about = export(options.run, options.path, options.format, **fallback_given(options), **chosen)
     print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
@@ -84,9 +84,9 @@ def check_format_has(kind, flags):
 
 
 def decoding_options(options):
-    """Returns the decoding settings that the command line gives."""
-    settings = strategy_settings(options)
-    return settings if options.n_best is None else {**settings, "n_best": options.n_best}
+    """Returns the decoding options of a SavedModel that the command line gives."""
+    chosen = {"generation": generation_config(options), "n_best": options.n_best}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def in_words(path, about):

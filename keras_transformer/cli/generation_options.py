@@ -35,12 +35,8 @@ def add_strategy_options(parser):
     group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help="token ids never to generate")
 
 
-def strategy_settings(options):
-    """Returns the settings of `generate` from parsed options.
-
-    Returns:
-        A dictionary of the given settings, with "strategy", which is None if no decoding option is given. For the
-        number of answers, see `answers_wanted`.
+def generation_config(options):
+    """Returns the `GenerationConfig` of parsed options; None if no decoding option is given.
 
     Raises:
         InputError: If an option is invalid, or conflicts with another.
@@ -50,10 +46,10 @@ def strategy_settings(options):
     for name, number in given(options, COUNTS).items():
         if number < 1:
             raise InputError(f"{COUNTS[name]} must be at least 1, not {number}")
-    settings = {**given(options, SETTINGS), "strategy": make_strategy(options)}
-    limits = {"start_id": 0, "end_id": 0, "max_length": 2**31 - 1, "num_return": answers_wanted(options)}
-    GenerationConfig(**{**limits, **settings})  # Validates the settings before anything is loaded.
-    return settings
+    strategy = make_strategy(options)
+    if strategy is None:
+        return None
+    return GenerationConfig(strategy, answers_wanted(options), **given(options, SETTINGS))
 
 
 def answers_wanted(options):
@@ -186,12 +182,12 @@ def fallback_given(options):
     return {"fallback": options.fallback, **refusals}
 
 
-def fallback_asked(options, settings):
+def fallback_asked(options, generation):
     """Returns the `Fallback` of the options; None without `--fallback`.
 
     Args:
         options: The parsed options, with "run".
-        settings: The result of `strategy_settings`.
+        generation: The result of `generation_config`.
 
     Raises:
         InputError: If the options are invalid, or the run is not calibrated for such answers.
@@ -204,4 +200,4 @@ def fallback_asked(options, settings):
     from keras_transformer.chat.confidence import Confidence
 
     text = arguments.pop("fallback")
-    return Confidence.load(options.run, answer_by=options.answer_by, **settings).fallback(text, **arguments)
+    return Confidence.load(options.run, options.answer_by, generation).fallback(text, **arguments)

@@ -23,13 +23,12 @@ from keras_transformer.cli.generation_options import (
     add_cite_option,
     add_fallback_options,
     add_strategy_options,
-    answers_wanted,
     check_answer_by,
     check_strategy_options,
     fallback_asked,
+    generation_config,
     in_words,
     source_lines,
-    strategy_settings,
 )
 from keras_transformer.cli.info import add_info
 from keras_transformer.cli.plot import add_plot
@@ -218,7 +217,7 @@ def run_chat(options):
     import_tensorflow_quietly()
     from keras_transformer.cli.chat import answer_lines, talk
 
-    fallback_asked(options, strategy_settings(options))  # Report invalid options before loading anything.
+    fallback_asked(options, generation_config(options))  # Report invalid options before loading anything.
     check_answer_by(options, options.run)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
@@ -233,15 +232,15 @@ def run_answer(options):
     import_tensorflow_quietly()
     from keras_transformer.chat.chatbot import Chatbot
 
-    settings = strategy_settings(options)
-    fallback = fallback_asked(options, settings)
+    generation = generation_config(options)
+    fallback = fallback_asked(options, generation)
     check_answer_by(options, options.run)
     bot = Chatbot.load(options.run)
     questions = list(read_lines(sys.stdin))
-    if answers_wanted(options) > 1:
-        answer_lists = bot.candidates(questions, answers_wanted(options), **settings)
+    if generation and generation.num_return > 1:
+        answer_lists = bot.candidates(questions, generation)
     else:
-        answers = bot.answers(questions, fallback=fallback, answer_by=options.answer_by, **settings)
+        answers = bot.answers(questions, fallback, options.answer_by, generation)
         answer_lists = [[answer] for answer in answers]
     for question, pieces, answers in zip(questions, bot.pieces(questions), answer_lists):
         print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)

@@ -87,14 +87,14 @@ def start(cache, ended, start_id, max_length, beam):
     }
 
 
-def advance(step, reorder, beam, rules, state, end_id, num_return):
+def advance(step, reorder, beam, constraints, state, end_id, num_return):
     """Adds tokens until no unfinished hypothesis can enter the `num_return` best ones of its question.
 
     Args:
         step: The step function, for batch · num_beams rows.
         reorder: Function of a cache and row numbers (batch · num_beams,) that returns the cache of those rows.
         beam: The `Beam`.
-        rules: The `TokenConstraints`.
+        constraints: The `TokenConstraints`.
         state: The state that `start` returned.
         end_id: Token that ends an answer.
         num_return: Number of answers to return per question.
@@ -109,7 +109,7 @@ def advance(step, reorder, beam, rules, state, end_id, num_return):
 
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
-        state = grow(beam, rules, {**state, "cache": cache}, ops.log_softmax(logits), reorder, end_id)
+        state = grow(beam, constraints, {**state, "cache": cache}, ops.log_softmax(logits), reorder, end_id)
         within_reach = beam.best_possible(state["alive"]["ranks"][:, 0], max_length)
         settled = within_reach <= state["finished"]["ranks"][:, num_return - 1]
         return {**state, "ended": ops.logical_or(state["ended"], settled)}
@@ -119,12 +119,12 @@ def advance(step, reorder, beam, rules, state, end_id, num_return):
     return {**state, "finished": clear_impossible(with_finished(beam, state, cut, max_length))}
 
 
-def grow(beam, rules, state, log_probabilities, reorder, end_id):
+def grow(beam, constraints, state, log_probabilities, reorder, end_id):
     """Extends each unfinished hypothesis by one token and returns the new state."""
     alive, index, width = state["alive"], state["index"], beam.num_beams
     batch, _, max_length = ops.shape(alive["ids"])
     ids = ops.reshape(alive["ids"], (batch * width, max_length))
-    allowed = rules.apply(log_probabilities, ids, index, end_id)
+    allowed = constraints.apply(log_probabilities, ids, index, end_id)
     ranks = ops.expand_dims(alive["ranks"], 2) + ops.reshape(allowed, (batch, width, allowed.shape[-1]))
     # At most one candidate per beam is the end token, so 2 · num_beams candidates leave enough unfinished ones.
     ranks, beams, tokens = best_candidates(ranks, 2 * width)

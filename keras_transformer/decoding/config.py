@@ -1,11 +1,14 @@
 """Generation configuration: lengths, constraints and decoding strategy, validated on creation."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
-from keras_transformer.decoding.samplers import Greedy, Sampling
+from keras_transformer.decoding.samplers import Forced, Greedy, Sampling
 from keras_transformer.errors import InputError
 
 Strategy: TypeAlias = Greedy | Sampling | Beam
@@ -13,32 +16,62 @@ Strategy: TypeAlias = Greedy | Sampling | Beam
 
 
 @dataclasses.dataclass(frozen=True)
+class AnswerTokens:
+    """The special tokens of an answer.
+
+    Attributes:
+        start_id: Token that starts every answer.
+        end_id: Token that ends an answer.
+    """
+
+    start_id: int
+    end_id: int
+
+
+@dataclasses.dataclass(frozen=True)
 class GenerationConfig:
-    """Settings of `generate`, where they are documented. One program is compiled per configuration and input shape.
+    """How answers are generated: the decoding strategy, the number of answers, their lengths, and token constraints.
+
+    It names no model and no tokenizer, so one configuration serves several runs. One program is compiled per
+    configuration and input shape; configurations that differ in the seed only are equal and share it.
+
+    Args:
+        strategy: Decoding strategy: `Greedy()` (the default), `Sampling(…)` or `Beam(…)`.
+        num_return: Number of answers per question: independent samples, or the best hypotheses of a beam search, best
+            first.
+        max_length: Maximum number of tokens of an answer, including the end token. None for the longest answer that
+            the model was trained for.
+        min_length: Minimum number of tokens before the end token.
+        repetition_penalty: Factor for the log-probability of tokens that the answer already contains. 1 is no penalty.
+        no_repeat_ngram: Size of the n-grams that may occur only once in an answer. 0 disables the constraint.
+        forbidden_ids: Token ids that are never generated.
+
+    Attributes:
+        constraints: The `TokenConstraints`.
 
     Raises:
         InputError: If a setting is out of range, or the strategy cannot return that many answers.
     """
 
-    start_id: int
-    end_id: int
-    max_length: int
+    strategy: Greedy | Sampling | Beam | Forced | None = None
+    num_return: int = 1
+    max_length: int | None = None
     min_length: int = 0
     repetition_penalty: float = 1.0
     no_repeat_ngram: int = 0
-    forbidden_ids: tuple = ()
-    strategy: object = None
-    num_return: int = 1
-    rules: TokenConstraints = dataclasses.field(init=False)
+    forbidden_ids: Sequence[int] = ()
+    constraints: TokenConstraints = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
         object.__setattr__(self, "strategy", self.strategy or Greedy())
         object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # Hashable, unlike a list.
-        rules = TokenConstraints(self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids)
-        object.__setattr__(self, "rules", rules)
-        if self.max_length < 1:
+        constraints = TokenConstraints(
+            self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids
+        )
+        object.__setattr__(self, "constraints", constraints)
+        if self.max_length is not None and self.max_length < 1:
             raise InputError(f"max_length must be 1 or more, not {self.max_length}")
-        if self.min_length > self.max_length:
+        if self.max_length is not None and self.min_length > self.max_length:
             raise InputError(f"min_length {self.min_length} is more than max_length {self.max_length}")
         if self.num_return < 1:
             raise InputError(f"num_return must be 1 or more, not {self.num_return}")
@@ -46,3 +79,28 @@ class GenerationConfig:
             raise InputError(f"greedy decoding finds one answer, not {self.num_return}: search with beams, or sample")
         if isinstance(self.strategy, Beam) and self.num_return > self.strategy.num_beams:
             raise InputError(f"{self.strategy.num_beams} beams cannot find {self.num_return} answers: take more beams")
+
+    def limited_to(self, longest: int) -> GenerationConfig:
+        """Returns the configuration with `max_length` filled in: its own, or `longest` if it is None.
+
+        Raises:
+            InputError: If `min_length` is more than `longest`.
+        """
+        return self if self.max_length is not None else dataclasses.replace(self, max_length=longest)
+
+    def of_one_answer(self) -> GenerationConfig:
+        """Returns the configuration for one answer per question, the first of those that it would return."""
+        return dataclasses.replace(self, num_return=1)
+
+
+def chosen_generation(strategy: Strategy | None, generation: GenerationConfig | None) -> GenerationConfig | None:
+    """Returns the configuration for the arguments `strategy` and `generation` of a function; None for neither.
+
+    Raises:
+        InputError: If both are given.
+    """
+    if strategy is None:
+        return generation
+    if generation is not None:
+        raise InputError("strategy and generation are both given: put the strategy into the GenerationConfig")
+    return GenerationConfig(strategy)

@@ -1,5 +1,7 @@
 """Generates answers with a trained `transformer()`: greedy decoding, sampling and beam search."""
 
+from __future__ import annotations
+
 import dataclasses
 import math
 import weakref
@@ -12,7 +14,7 @@ from keras import ops
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.compiled import compiled, num_shards, side_by_side
-from keras_transformer.decoding.config import GenerationConfig, Strategy
+from keras_transformer.decoding.config import AnswerTokens, GenerationConfig, Strategy
 from keras_transformer.decoding.samplers import Forced
 from keras_transformer.layers import Tensor
 from keras_transformer.models.incremental import IncrementalTransformer
@@ -72,42 +74,59 @@ def generate(
         InputError: If a setting is out of range, or the settings do not fit together.
     """
     config = GenerationConfig(
-        start_id, end_id, max_length, min_length, repetition_penalty, no_repeat_ngram, tuple(forbidden_ids),
-        strategy, num_return,
-    )  # fmt: skip
-    inputs = np.asarray(inputs, "int32")
-    ids, scores = (
-        best_answers(model, inputs, config) if isinstance(config.strategy, Beam) else answers(model, inputs, config)
+        strategy, num_return, max_length, min_length, repetition_penalty, no_repeat_ngram, tuple(forbidden_ids)
     )
-    attention = attention_of(model, inputs, ids[:, 0], config) if return_attention else None
-    if num_return == 1:
+    return generate_answers(model, inputs, config, AnswerTokens(start_id, end_id), return_attention)
+
+
+def generate_answers(
+    model: keras.Model, inputs: Tensor, config: GenerationConfig, tokens: AnswerTokens, return_attention: bool = False
+) -> Generation:
+    """Generates answers like `generate`, with the settings as a whole.
+
+    Args:
+        model: A `transformer()`.
+        inputs: Token ids, integer, shape (batch, length), padded with 0. Rows of zeros get no answer.
+        config: The `GenerationConfig`, with its `max_length`.
+        tokens: The `AnswerTokens`.
+        return_attention: Whether to return the attention weights.
+
+    Returns:
+        A `Generation`.
+    """
+    inputs = np.asarray(inputs, "int32")
+    find = best_answers if isinstance(config.strategy, Beam) else answers
+    ids, scores = find(model, inputs, config, tokens)
+    attention = attention_of(model, inputs, ids[:, 0], config, tokens) if return_attention else None
+    if config.num_return == 1:
         ids, scores = ids[:, 0], scores[:, 0]
     return Generation(ids, (ids != PAD_ID).sum(axis=-1, dtype="int32"), scores, attention)
 
 
-def answers(model, inputs, config):
+def answers(model, inputs, config, tokens):
     """Returns ids (batch, num_return, max_length) and scores (batch, num_return) of greedy decoding or sampling."""
-    (run,) = programs(model, make_program, config)
+    (run,) = programs(model, make_program, config, tokens)
     ids, scores = run_rows(run, *prepared(inputs, config))
     shape = (len(inputs), config.num_return)
     return ids.reshape(*shape, config.max_length), scores.reshape(shape)
 
 
-def begin(model, inputs, config):
+def begin(model, inputs, config, tokens):
     """Starts stepwise decoding, for streaming. `answers` does the same in one call.
 
     Args:
         model: A `transformer()`.
         inputs: Token ids (batch, length).
-        config: The `GenerationConfig`. Beam search is not supported.
+        config: The `GenerationConfig`, with its `max_length`. Beam search is not supported.
+        tokens: The `AnswerTokens`.
 
     Returns:
         A tuple of the state before the first token, as `loop.start` describes it, possibly padded with empty rows, and
         a function that maps a state and a number of tokens to the state with that many tokens.
     """
-    start, advance = programs(model, make_stepwise_programs, config)
+    start, advance = programs(model, make_stepwise_programs, config, tokens)
     rows, uniforms = prepared(inputs, config)
-    return start(*to_class(len(rows), rows, uniforms)), lambda state, tokens: advance(state, np.int32(tokens))
+    return start(*to_class(len(rows), rows, uniforms)), lambda state, limit: advance(state, np.int32(limit))
 
 
 def prepared(inputs, config):
@@ -116,20 +135,20 @@ def prepared(inputs, config):
     return np.repeat(inputs, config.num_return, axis=0), uniforms
 
 
-def best_answers(model, inputs, config):
+def best_answers(model, inputs, config, tokens):
     """Returns ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
-    (run,) = programs(model, make_beam_program, config)
+    (run,) = programs(model, make_beam_program, config, tokens)
     pool = run_rows(run, inputs, copies=config.strategy.num_beams)
     return (pool[name][:, : config.num_return] for name in ("ids", "scores"))
 
 
-def attention_of(model, inputs, ids, config):
+def attention_of(model, inputs, ids, config, tokens):
     """Computes the attention weights of generated answers, as described in `Generation`.
 
     The decoding loop runs once more with the tokens given.
     """
-    config = GenerationConfig(config.start_id, config.end_id, config.max_length, strategy=Forced())
-    (run,) = programs(model, make_attention_program, config)
+    config = GenerationConfig(Forced(), max_length=config.max_length)
+    (run,) = programs(model, make_attention_program, config, tokens)
     weights = run_rows(run, inputs, ids.astype("float32"))
     weights = {name: value.astype("float32") for name, value in weights.items()}
     length, generated = inputs.shape[1], (ids != PAD_ID)[:, None, None, :, None]
@@ -179,18 +198,22 @@ def bucket_length(length):
 _programs: weakref.WeakKeyDictionary[keras.Model, dict] = weakref.WeakKeyDictionary()
 
 
-def programs(model, make, config):
-    """Returns the compiled programs of a model for a `GenerationConfig`. They are cached per model."""
+def programs(model, make, config, tokens):
+    """Returns the compiled programs of a model for a `GenerationConfig` and `AnswerTokens`. They are cached per model.
+
+    `make` is the function below that creates the programs.
+    """
     cached = _programs.setdefault(model, {})
-    if (make, config) not in cached:
-        functions = make(IncrementalTransformer(model), config)
-        cached[make, config] = [compiled(function, model.variables) for function in functions]
-    return cached[make, config]
+    key = make, config, tokens
+    if key not in cached:
+        functions = make(IncrementalTransformer(model), config, tokens)
+        cached[key] = [compiled(function, model.variables) for function in functions]
+    return cached[key]
 
 
-def make_program(incremental, config):
+def make_program(incremental, config, tokens):
     """Creates the program of greedy decoding or sampling: maps questions and random numbers to ids and scores."""
-    start, advance = make_stepwise_programs(incremental, config)
+    start, advance = make_stepwise_programs(incremental, config, tokens)
 
     def run(inputs, uniforms):
         state = advance(start(inputs, uniforms), config.max_length)
@@ -199,41 +222,41 @@ def make_program(incremental, config):
     return (run,)
 
 
-def make_stepwise_programs(incremental, config):
+def make_stepwise_programs(incremental, config, tokens):
     """Creates the `start` and `advance` programs of stepwise greedy decoding or sampling."""
 
     def start(inputs, uniforms):
-        return loop.start(incremental.prefill(inputs, config.max_length), is_blank(inputs), uniforms, config.start_id)
+        return loop.start(incremental.prefill(inputs, config.max_length), is_blank(inputs), uniforms, tokens.start_id)
 
     def advance(state, limit):
-        return loop.advance(incremental.decode_step, config.strategy, config.rules, state, limit, config.end_id)
+        return loop.advance(incremental.decode_step, config.strategy, config.constraints, state, limit, tokens.end_id)
 
     return start, advance
 
 
-def make_beam_program(incremental, config):
+def make_beam_program(incremental, config, tokens):
     """Creates the program of a beam search: maps questions to the pool of finished answers."""
 
     def run(inputs):
         cache = incremental.prefill(inputs, config.max_length, copies=config.strategy.num_beams)
-        state = beam_search.start(cache, is_blank(inputs), config.start_id, config.max_length, config.strategy)
+        state = beam_search.start(cache, is_blank(inputs), tokens.start_id, config.max_length, config.strategy)
         step, reorder = incremental.decode_step, incremental.reorder_cache
         state = beam_search.advance(
-            step, reorder, config.strategy, config.rules, state, config.end_id, config.num_return
+            step, reorder, config.strategy, config.constraints, state, tokens.end_id, config.num_return
         )
         return state["finished"]
 
     return (run,)
 
 
-def make_attention_program(incremental, config):
+def make_attention_program(incremental, config, tokens):
     """Creates the program of teacher forcing: maps questions and answer tokens to the attention weights."""
 
     def run(inputs, uniforms):
         cache = incremental.prefill(inputs, config.max_length, attention=True)
-        state = loop.start(cache, is_blank(inputs), uniforms, config.start_id)
+        state = loop.start(cache, is_blank(inputs), uniforms, tokens.start_id)
         state = loop.advance(
-            incremental.decode_step, config.strategy, config.rules, state, config.max_length, config.end_id
+            incremental.decode_step, config.strategy, config.constraints, state, config.max_length, tokens.end_id
         )
         return state["cache"]["attention"]
 

@@ -36,13 +36,13 @@ def start(cache, ended, uniforms, start_id):
     }
 
 
-def advance(step, strategy, rules, state, limit, end_id):
+def advance(step, strategy, constraints, state, limit, end_id):
     """Adds tokens until every row has ended or contains `limit` tokens.
 
     Args:
         step: The step function.
         strategy: The strategy that selects each token, such as `Greedy()`.
-        rules: The `TokenConstraints`.
+        constraints: The `TokenConstraints`.
         state: The state that `start` or `advance` returned.
         limit: int32 scalar, at most the state's `max_length`.
         end_id: Token that ends an answer.
@@ -57,7 +57,7 @@ def advance(step, strategy, rules, state, limit, end_id):
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
         log_probabilities = ops.log_softmax(logits)
-        allowed = rules.apply(log_probabilities, state["ids"], state["index"], end_id)
+        allowed = constraints.apply(log_probabilities, state["ids"], state["index"], end_id)
         chosen = strategy.select_token(allowed, ops.take(state["uniforms"], state["index"], axis=1))
         gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
         # If the constraints ban every token, the answer ends without an end token.

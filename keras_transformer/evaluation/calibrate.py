@@ -1,29 +1,37 @@
 """Calibration of a run: the scores of its answers to unseen questions."""
 
+from __future__ import annotations
+
 import os
 import unicodedata
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.confidence import Confidence, decoding_settings
-from keras_transformer.decoding.config import Strategy
+from keras_transformer.decoding.config import GenerationConfig, Strategy, chosen_generation
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.out_of_domain import invented
 from keras_transformer.runs.run import WEIGHTS, Run
 from keras_transformer.runs.tensor_file import tensors_checksum
+
+if TYPE_CHECKING:
+    pass
 
 MOST = 2000  # Maximum number of questions. The standard error of a rate of 5 % is then a tenth of it.
 FOREIGN = 500  # Number of questions that out-of-domain questions are made from.
 
 
 def calibrate(
-    run_dir: str | os.PathLike, questions: Iterable[str], strategy: Strategy | None = None,
-    answer_by: str | None = None, **settings: Any,
-) -> Confidence:  # fmt: skip
+    run_dir: str | os.PathLike,
+    questions: Iterable[str],
+    strategy: Strategy | None = None,
+    answer_by: str | None = None,
+    generation: GenerationConfig | None = None,
+) -> Confidence:
     """Calibrates the confidence of a run on unseen in-domain questions, and saves the result in its folder.
 
     `Confidence.load` accepts the result until the weights change.
@@ -32,39 +40,40 @@ def calibrate(
         run_dir: The run folder.
         questions: Unseen questions, such as those of the validation split, a list of texts. Duplicates are removed; of
             more than 2,000 questions, 2,000 are drawn at random.
-        strategy: The decoding strategy, as for `generate`.
+        strategy: The decoding strategy, short for `generation=GenerationConfig(strategy)`.
         answer_by: The way of answering, as for `Chatbot.reply`.
-        **settings: Further settings of `generate`, such as `max_length`.
+        generation: The `GenerationConfig`. If it asks for several answers, the scores are those of the first.
 
     Returns:
         The `Confidence`.
 
     Raises:
-        InputError: If the run cannot be read, or there are no questions.
+        InputError: If the run cannot be read, there are no questions, or both `strategy` and `generation` are given.
     """
+    generation = chosen_generation(strategy, generation)
     run = Run(run_dir)
     weights = tensors_checksum(run.path / WEIGHTS)  # Read first, to detect a training in the meantime.
     unique_questions = different(questions)
     if not unique_questions:
         raise InputError("there is no question to calibrate on")
     bot = Chatbot.load(run_dir)
-    way = bot.way(answer_by, strategy, settings=settings)
+    way = bot.way(answer_by, generation=generation)
     recorded_settings = {"answer_by": way}
     if way == GENERATE:
-        recorded_settings = decoding_settings(run.config.max_length - 1, strategy, **settings)
-    settings = {**settings, "strategy": strategy, "answer_by": way}
+        recorded_settings = decoding_settings(generation, run.config.max_length - 1)
     invented_questions = invented(drawn(unique_questions, FOREIGN))
-    foreign = {kind: numbers(bot, texts, **settings) for kind, texts in invented_questions.items()}
-    own = numbers(bot, drawn(unique_questions, MOST), **settings)
+    foreign = {kind: numbers(bot, texts, way, generation) for kind, texts in invented_questions.items()}
+    own = numbers(bot, drawn(unique_questions, MOST), way, generation)
     confidence = Confidence(own, foreign, recorded_settings, weights)
     confidence.save(run)
     return confidence
 
 
-def numbers(bot, questions, strategy=None, answer_by=GENERATE, **settings):
+def numbers(bot, questions, answer_by=GENERATE, generation=None):
     """Returns the pair that a `Confidence` judges for each question: its answer's score, its pieces per character."""
     if answer_by == GENERATE:
-        scores = [score for [(_, score)] in bot.n_best(questions, 1, strategy, **settings)]
+        one = (generation or GenerationConfig()).of_one_answer()
+        scores = [score for [(_, score)] in bot.n_best(questions, one)]
     else:
         scores = [near[0].similarity if near else 0.0 for near in bot.matches(questions)]
     return tuple(zip(scores, bot.pieces(questions)))

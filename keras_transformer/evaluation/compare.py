@@ -1,26 +1,35 @@
 """Comparison of runs on the same questions, with significance tests."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas
 
-from keras_transformer.decoding.config import Strategy
+from keras_transformer.decoding.config import GenerationConfig, Strategy, chosen_generation
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.bootstrap import difference
 from keras_transformer.evaluation.evaluate import evaluation
 from keras_transformer.evaluation.text_metrics import Score
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 SAMPLES, SEED = 10, 0
 A_TOKEN = ("loss", "perplexity")  # Not comparable between different tokenizers.
 
 
 def compare(
-    run_dirs: Sequence[str | os.PathLike], pairs: pandas.DataFrame, strategy: Strategy | None = None,
-    training_answers: Iterable[str] | None = None, answer_by: str | None = None, **settings: Any,
-) -> dict[str, Any]:  # fmt: skip
+    run_dirs: Sequence[str | os.PathLike],
+    pairs: pd.DataFrame,
+    strategy: Strategy | None = None,
+    training_answers: Iterable[str] | None = None,
+    answer_by: str | None = None,
+    generation: GenerationConfig | None = None,
+) -> dict:
     """Evaluates several runs on the same questions, and compares them with the first run, the baseline.
 
     Loss and perplexity are omitted: they are per token, and runs may have different tokenizers. Bits per character
@@ -29,10 +38,10 @@ def compare(
     Args:
         run_dirs: Two or more run folders; the first is the baseline.
         pairs: DataFrame with the columns "question" and "answer".
-        strategy: The decoding strategy, as for `generate`.
+        strategy: The decoding strategy, short for `generation=GenerationConfig(strategy)`.
         training_answers: As for `evaluate`, if all runs were trained on the same corpus.
         answer_by: As for `evaluate`.
-        **settings: Further settings of `generate`, such as `max_length`.
+        generation: As for `evaluate`.
 
     Returns:
         A dictionary with these keys. "runs": for each run, a dictionary with its folder ("run"), its "scores" as in
@@ -47,9 +56,8 @@ def compare(
     """
     if len(run_dirs) < 2:
         raise InputError("name two runs or more to compare")
-    evaluations = [
-        evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings) for run_dir in run_dirs
-    ]
+    generation = chosen_generation(strategy, generation)
+    evaluations = [evaluation(run_dir, pairs, training_answers, answer_by, generation) for run_dir in run_dirs]
     all_scores = with_common_answers([comparable(one.scores) for one in evaluations])
     runs = []
     for run_dir, one, scores in zip(run_dirs, evaluations, all_scores):

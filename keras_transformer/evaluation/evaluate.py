@@ -1,23 +1,26 @@
 """Evaluation of a run: scores of its own answers, and its likelihood of the reference answers."""
 
+from __future__ import annotations
+
 import dataclasses
 import os
 from collections.abc import Iterable
-from typing import Any
-
-import pandas
+from typing import TYPE_CHECKING
 
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.data.loading import check_pairs
 from keras_transformer.data.split import canonical
-from keras_transformer.decoding.config import Strategy
+from keras_transformer.decoding.config import GenerationConfig, Strategy, chosen_generation
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation import text_metrics
 from keras_transformer.evaluation.bootstrap import intervals
 from keras_transformer.evaluation.leakage import warn_of_met
 from keras_transformer.evaluation.perplexity import likelihood
 from keras_transformer.runs.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,9 +67,13 @@ class Evaluation:
 
 
 def evaluate(
-    run_dir: str | os.PathLike, pairs: pandas.DataFrame, strategy: Strategy | None = None,
-    training_answers: Iterable[str] | None = None, answer_by: str | None = None, **settings: Any,
-) -> dict[str, Any]:  # fmt: skip
+    run_dir: str | os.PathLike,
+    pairs: pd.DataFrame,
+    strategy: Strategy | None = None,
+    training_answers: Iterable[str] | None = None,
+    answer_by: str | None = None,
+    generation: GenerationConfig | None = None,
+) -> dict:
     """Evaluates a run on unseen pairs.
 
     The scored answers are those that a user would get, generated autoregressively or retrieved. Each different
@@ -75,11 +82,11 @@ def evaluate(
     Args:
         run_dir: The run folder.
         pairs: DataFrame with the columns "question" and "answer".
-        strategy: The decoding strategy, as for `generate`.
+        strategy: The decoding strategy, short for `generation=GenerationConfig(strategy)`.
         training_answers: The answers that the run was trained on, to compute the share of copied answers.
         answer_by: "generate", "retrieve" or "hybrid"; None for the run's default, or to generate if `strategy` or
-            `settings` are given.
-        **settings: Further settings of `generate`, such as `max_length`.
+            `generation` is given.
+        generation: The `GenerationConfig`. If it asks for several answers, the first is scored.
 
     Returns:
         A dictionary with these keys. Of the references: "loss" (nats per token), "perplexity" and "bits_per_char". Of
@@ -92,12 +99,18 @@ def evaluate(
 
     Raises:
         InputError: If a package of the extra "evaluate" is missing, the run cannot be read or has no datastore to
-            retrieve from, or there are no pairs.
+            retrieve from, there are no pairs, or both `strategy` and `generation` are given.
     """
-    return evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings).to_dict()
+    return evaluation(run_dir, pairs, training_answers, answer_by, chosen_generation(strategy, generation)).to_dict()
 
 
-def evaluation(run_dir, pairs, strategy=None, training_answers=None, answer_by=None, **settings):
+def evaluation(
+    run_dir: str | os.PathLike,
+    pairs: pd.DataFrame,
+    training_answers: Iterable[str] | None = None,
+    answer_by: str | None = None,
+    generation: GenerationConfig | None = None,
+) -> Evaluation:
     """Returns the `Evaluation` that `evaluate` converts to a dictionary; arguments and errors are the same."""
     text_metrics.check_packages()
     asked = answers_by_question(check_pairs(pairs))
@@ -105,8 +118,8 @@ def evaluation(run_dir, pairs, strategy=None, training_answers=None, answer_by=N
         raise InputError("there are no pairs to evaluate on")
     met = warn_of_met(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
-    way = bot.way(answer_by, strategy, settings=settings)
-    answers = bot.replies(list(asked), strategy, answer_by=answer_by, **settings)
+    way = bot.way(answer_by, generation=generation)
+    answers = bot.replies(list(asked), answer_by=answer_by, generation=generation)
     scores = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
     return Evaluation(asked, answers, scores, met, way)
 

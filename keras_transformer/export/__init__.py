@@ -17,8 +17,5 @@ QUANTIZATIONS = ("float32", "bfloat16", "int8")
 
 EXACT = "float32"  # The weights as trained. The other types round them.
 
-RULES = ("min_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
-"""Settings of `generate`, besides the strategy and `max_length`, that a format may accept as options."""
-
 TOKENIZER_OPS = ("core", "tensorflow_text")
 """Tokenizer operations of a SavedModel: core TensorFlow, or tensorflow-text."""

@@ -18,11 +18,12 @@ class GraphSearch(tf.Module):
     Args:
         model: A `transformer()`.
         weights: Its `GraphWeights`.
-        config: The `GenerationConfig`.
+        config: The `GenerationConfig`, with its `max_length`.
+        tokens: The `AnswerTokens`.
         xla: Whether to compile it with XLA.
     """
 
-    def __init__(self, model, weights, config, xla):
+    def __init__(self, model, weights, config, tokens, xla):
         super().__init__()
         self.weights, self.config = weights, config
         self.shape = config.num_return, config.max_length
@@ -30,7 +31,7 @@ class GraphSearch(tf.Module):
         copies = config.strategy.num_beams if beams else config.num_return
         self.sizes = [size for size in (1, 2, 4, 8, 16, 32, BATCH) if size == 1 or size * copies <= BATCH]
         make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
-        (program,) = make(IncrementalTransformer(model), config)
+        (program,) = make(IncrementalTransformer(model), config, tokens)
         self.program = weights.bound(model, program)
         self.find = functools.partial(by_rows, tf.function(find, jit_compile=True, autograph=False)) if xla else find
 

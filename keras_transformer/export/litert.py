@@ -15,7 +15,7 @@ import tensorflow as tf
 from keras import ops
 
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
 from keras_transformer.decoding.generate import make_program
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT
@@ -91,9 +91,9 @@ def converted(run, model, quantization):
 
 def greedy_search(run, model):
     """Creates the function that maps a question's ids (1, length) to the "ids" and "scores" of its answer."""
-    tokens = run.target_tokenizer
-    config = GenerationConfig(tokens.start_id, tokens.end_id, run.config.max_length - 1)
-    (program,) = make_program(incremental(model, run.config.tie_embeddings), config)
+    tokens = AnswerTokens(run.target_tokenizer.start_id, run.target_tokenizer.end_id)
+    config = GenerationConfig(max_length=run.config.max_length - 1)
+    (program,) = make_program(incremental(model, run.config.tie_embeddings), config, tokens)
 
     def search(ids):
         answer_ids, scores = program(ids, tf.constant(config.strategy.draw(1, 1, config.max_length)))

@@ -1,9 +1,13 @@
 """Loads exported folders with the interface of a chatbot."""
 
+from __future__ import annotations
+
 import pathlib
+from collections.abc import Iterator, Sequence
 
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.export.manifest import ABOUT, read_about
 from keras_transformer.export.registry import exporter_of
 
@@ -11,7 +15,7 @@ from keras_transformer.export.registry import exporter_of
 class Exported:
     """An exported folder with the part of the `Chatbot` interface that a server needs.
 
-    The decoding settings are those of the export and cannot be changed.
+    The decoding settings are those of the export and cannot be changed: `generation` is ignored.
 
     Args:
         folder: A folder that `export` wrote.
@@ -30,7 +34,9 @@ class Exported:
         self.way = about.get("answers", {}).get("by", GENERATE)
         self.answers = exporter_of(about["kind"]).load(pathlib.Path(folder))
 
-    def n_best(self, questions, num_return=1, strategy=None):
+    def n_best(
+        self, questions: Sequence[str], generation: GenerationConfig | None = None
+    ) -> list[list[tuple[str, float | None]]]:
         """Returns a list per question with one pair: the answer and its log-probability in nats, None if retrieved."""
         return [[answer] for answer in self.answers(questions)]
 
@@ -38,7 +44,7 @@ class Exported:
         """Returns the answers to a list of questions, in the same order."""
         return [answer for answer, _ in self.answers(questions)]
 
-    def stream(self, question, strategy=None):
+    def stream(self, question: str, generation: GenerationConfig | None = None) -> Iterator[str]:
         """Yields the whole answer to a question at once, or nothing for a blank question."""
         yield from (answer for answer, _ in self.answers([question]) if answer)
 

@@ -1,16 +1,21 @@
 """Exports a run to a format by name and verifies the result."""
 
+from __future__ import annotations
+
+import dataclasses
 import importlib
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from keras_transformer.chat.answering import GENERATE, Answering
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.confidence import REFUSALS, Confidence
 from keras_transformer.chat.datastore import Datastore
+from keras_transformer.decoding.config import GenerationConfig, Strategy
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
-from keras_transformer.export import EXACT, FORMATS, MODULES, RULES
+from keras_transformer.export import EXACT, FORMATS, MODULES
 from keras_transformer.export.exporter import Exporter
 from keras_transformer.export.manifest import about_export, new_folder, questions_of, verified, write_about
 from keras_transformer.export.run_folder import answers_of
@@ -60,7 +65,7 @@ def fallback_of(run, exporter, text, refusals, options):
         raise InputError(
             "an exported run folder cannot store a fallback: export it without, and pass --fallback when you use it"
         )
-    return Confidence.load(run.path, answer_by=GENERATE, **decoding_of(options)).fallback(text, refusals)
+    return Confidence.load(run.path, answer_by=GENERATE, generation=options.get("generation")).fallback(text, refusals)
 
 
 def exporter_of(kind: str) -> Exporter:
@@ -70,8 +75,35 @@ def exporter_of(kind: str) -> Exporter:
     return importlib.import_module(f"keras_transformer.export.{MODULES[kind]}")
 
 
-def export_saved_model(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
-    """Exports a run as a SavedModel that takes and returns text. See `export` and `saved_model.write`."""
+def export_saved_model(
+    run_dir: str | os.PathLike,
+    path: str | os.PathLike,
+    *,
+    strategy: Strategy | None = None,
+    max_length: int | None = None,
+    min_length: int = 0,
+    repetition_penalty: float = 1.0,
+    no_repeat_ngram: int = 0,
+    forbidden_ids: Sequence[int] = (),
+    **options: Any,
+) -> dict[str, Any]:
+    """Exports a run as a SavedModel that takes and returns text.
+
+    With a decoding setting, which are those of `GenerationConfig`, the SavedModel generates every answer. Otherwise it
+    answers as the run does. For the other options, see `export` and `saved_model.write`.
+    """
+    generation = GenerationConfig(
+        strategy,
+        max_length=max_length,
+        min_length=min_length,
+        repetition_penalty=repetition_penalty,
+        no_repeat_ngram=no_repeat_ngram,
+        forbidden_ids=forbidden_ids,
+    )
+    if strategy is not None or generation != GenerationConfig():
+        if options.get("generation") is not None:
+            raise InputError("generation and other decoding settings are both given: put all into the GenerationConfig")
+        options["generation"] = generation
     return export(run_dir, path, "saved_model", **options)
 
 
@@ -102,13 +134,14 @@ def check(run, model, answers, options):
     if as_run(options):
         expected = answers_of(Chatbot.of_run(run, model), questions)
     else:
-        expected = [best for [best] in chatbot_of(run, model).n_best(questions, 1, **decoding_of(options))]
+        one = (options.get("generation") or GenerationConfig()).of_one_answer()
+        expected = [best for [best] in chatbot_of(run, model).n_best(questions, one)]
     return verified(answers(questions), expected, exact)
 
 
 def as_run(options):
-    """Returns whether the folder uses the run's answering mode, that is, no decoding setting or fallback is given."""
-    return not decoding_of(options) and options.get("fallback") is None
+    """Returns whether the folder uses the run's answering mode, that is, no `generation` or fallback is given."""
+    return options.get("generation") is None and options.get("fallback") is None
 
 
 def chatbot_of(run, model):
@@ -141,12 +174,17 @@ def check_fallback(fallback, bot, candidates, judged):
             )
 
 
-def decoding_of(options):
-    """Returns the decoding options that are not None."""
-    names = ("strategy", "max_length", *RULES)
-    return {name: options[name] for name in names if options.get(name) is not None}
-
-
 def in_json(options):
-    """Converts options to JSON-compatible values. A strategy becomes its name and settings."""
+    """Converts options to JSON-compatible values. A strategy becomes its name and settings.
+
+    A `GenerationConfig` becomes its strategy and those of its other settings that are not the default. `n_best` is an
+    option of its own, so the number of answers is left out.
+    """
+    options = dict(options)
+    generation, default = options.pop("generation", None), GenerationConfig()
+    if generation is not None:
+        names = (field.name for field in dataclasses.fields(generation) if field.init and field.name != "num_return")
+        settings = {name: getattr(generation, name) for name in names}
+        chosen = {name: value for name, value in settings.items() if value != getattr(default, name)}
+        options = {"strategy": generation.strategy, **chosen, **options}
     return {name: value.to_dict() if name == "fallback" else described(value) for name, value in options.items()}

@@ -1,13 +1,15 @@
 """Export to a SavedModel that maps strings to strings, with tokenization and decoding in the graph."""
 
+import dataclasses
+
 import tensorflow as tf
 
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
-from keras_transformer.export import EXACT, RULES, TOKENIZER_OPS
+from keras_transformer.export import EXACT, TOKENIZER_OPS
 from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_search import GraphSearch
 from keras_transformer.export.graph_text import GraphText
@@ -18,14 +20,13 @@ from keras_transformer.text.in_graph import InGraphTokenizer
 
 TOKENIZERS = dict(zip(TOKENIZER_OPS, (CoreTokenizer, InGraphTokenizer), strict=True))
 QUANTIZATIONS = ("float32", "int8")
-OPTIONS = ("strategy", "n_best", "max_length", "tokenizer_ops", "xla", *RULES)
+OPTIONS = ("generation", "n_best", "tokenizer_ops", "xla")
 IS_RUN_FOLDER = False
 
 
 def write(
-    run, model, folder, quantization=EXACT, fallback=None, strategy=None, n_best=4, max_length=None,
-    tokenizer_ops="core", xla=True, **rules,
-):  # fmt: skip
+    run, model, folder, quantization=EXACT, fallback=None, generation=None, n_best=4, tokenizer_ops="core", xla=True
+):
     """Writes a SavedModel with three signatures.
 
     - "serving_default" maps "questions", strings (batch,), to "answers", strings (batch,), and their log-probabilities
@@ -34,10 +35,10 @@ def write(
     - "ids" maps the token ids of questions, "inputs", int32 (batch, length), to those of answers, "outputs", int32
       (batch, max_length), and their "scores".
 
-    "serving_default" uses the run's answering mode, unless a strategy, `max_length`, rules or a fallback is given. If
-    the run retrieves answers or has corrections, it has two more outputs: "retrieved", bool (batch,), True for
-    retrieved answers, whose "scores" are 0, and "similarities", float32 (batch,), to the nearest known questions. The
-    folder includes the datastore with the corrections made so far. The other signatures always generate.
+    "serving_default" uses the run's answering mode, unless `generation` or a fallback is given. If the run retrieves
+    answers or has corrections, it has two more outputs: "retrieved", bool (batch,), True for retrieved answers, whose
+    "scores" are 0, and "similarities", float32 (batch,), to the nearest known questions. The folder includes the
+    datastore with the corrections made so far. The other signatures always generate.
 
     With a fallback, it replaces low-confidence "answers" of "serving_default". Two more outputs are "candidates",
     strings (batch,), the answers without the fallback, to which the scores belong, and "confidences", float32 (batch,).
@@ -49,13 +50,11 @@ def write(
         folder: An empty folder.
         quantization: "float32", or "int8" for a folder of a quarter of the size. The matrices are float32 in memory.
         fallback: The `Fallback`, or None.
-        strategy: Decoding strategy, as in `generate`. `Sampling` needs a seed.
+        generation: The `GenerationConfig` of one answer, or None. `Sampling` needs a seed.
         n_best: Number of answers of the "n_best" signature: samples, or the best hypotheses of a beam search.
-        max_length: Maximum number of tokens of an answer, including the end token. None for the training length.
         tokenizer_ops: "core" for core TensorFlow operations, or "tensorflow_text" for those of that package.
         xla: Whether to compile the search, at the first question of each length. Without XLA, the search is slower, but
             also runs in a TensorFlow built without the compiler.
-        **rules: `min_length`, `repetition_penalty`, `no_repeat_ngram`, `forbidden_ids`, as in `generate`.
 
     Raises:
         InputError: If an option is invalid, or TensorFlow has no operations for the tokenizer.
@@ -64,16 +63,14 @@ def write(
         raise InputError(f"tokenizer_ops must be one of {', '.join(TOKENIZERS)}, not {tokenizer_ops!r}")
     if quantization not in QUANTIZATIONS:
         raise InputError(f"a SavedModel does not support {quantization} weights: use {' or '.join(QUANTIZATIONS)}")
-    if isinstance(strategy, Sampling) and strategy.seed is None:
+    by_default = generation is None and fallback is None
+    one = (generation or GenerationConfig()).of_one_answer().limited_to(run.config.max_length - 1)
+    if isinstance(one.strategy, Sampling) and one.strategy.seed is None:
         raise InputError("an export that samples needs a seed, so that its answers can be compared with the run's")
-    by_default = strategy is None and max_length is None and fallback is None and not rules
-    tokens = run.target_tokenizer
-    longest = run.config.max_length - 1 if max_length is None else max_length
-    rules |= {"start_id": tokens.start_id, "end_id": tokens.end_id, "max_length": longest}
-    one = GenerationConfig(**rules, strategy=strategy)
-    several = GenerationConfig(**rules, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
+    several = dataclasses.replace(one, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
+    tokens = AnswerTokens(run.target_tokenizer.start_id, run.target_tokenizer.end_id)
     weights = GraphWeights(model, quantization)
-    one, several = (GraphSearch(model, weights, config, xla) for config in (one, several))
+    one, several = (GraphSearch(model, weights, config, tokens, xla) for config in (one, several))
     text = GraphText(run, TOKENIZERS[tokenizer_ops])
     bot = Chatbot.of_run(run, model) if by_default else None
     retrieval = GraphRetrieval(bot, text) if bot and may_retrieve(bot) else None

@@ -8,8 +8,8 @@ import itertools
 import os
 import pathlib
 import platform
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from keras_transformer import __version__
 from keras_transformer.chat.confidence import Confidence
@@ -27,19 +27,24 @@ from keras_transformer.visualize.page import STYLE, Page, policy
 from keras_transformer.visualize.training import training_panels
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas as pd
 
-    from keras_transformer.decoding.config import Strategy
+    from keras_transformer.decoding.config import GenerationConfig
 
 FOLDER = pathlib.Path(__file__).parent
 PACKAGES = ("keras", "tensorflow", "numpy", "sentencepiece", "sacrebleu")
 
 
 def report_html(
-    run_dir: str | os.PathLike, pairs: pandas.DataFrame, strategy: Strategy | None = None,
-    training_answers: Iterable[str] | None = None, corpus: str = "", part: str = "test",
-    commands: Iterable[str] = (), answer_by: str | None = None, **settings: Any,
-) -> Page:  # fmt: skip
+    run_dir: str | os.PathLike,
+    pairs: pd.DataFrame,
+    training_answers: Iterable[str] | None = None,
+    corpus: str = "",
+    part: str = "test",
+    commands: Sequence[str] = (),
+    answer_by: str | None = None,
+    generation: GenerationConfig | None = None,
+) -> Page:
     """Creates a self-contained HTML report on a run: scores, answers, training curves, settings, commands.
 
     The report is in Korean if most answers of the corpus are Korean, else in English. It loads nothing from a server,
@@ -48,13 +53,12 @@ def report_html(
     Args:
         run_dir: The run folder.
         pairs: DataFrame with the columns "question" and "answer", as for `evaluate`.
-        strategy: The decoding strategy, as for `generate`.
         training_answers: As for `evaluate`; if given, the pairs are from the run's own corpus.
         corpus: The name of the corpus of the pairs.
         part: The split of the corpus that the pairs are from.
         commands: Command lines that reproduce the report.
         answer_by: As for `evaluate`.
-        **settings: Further settings of `generate`, such as `max_length`.
+        generation: As for `evaluate`.
 
     Returns:
         The page, a `Page`, which is a string that notebooks display.
@@ -64,7 +68,7 @@ def report_html(
     """
     check_packages()
     run = Run(run_dir)
-    results = evaluation(run_dir, pairs, strategy, training_answers, answer_by, **settings)
+    results = evaluation(run_dir, pairs, training_answers, answer_by, generation)
     language = "ko" if mostly_korean(list(itertools.chain(*results.asked.values()))) else "en"
     words, scores = WORDS[language], results.to_dict()
     asked = {"questions": scores["questions"], "pairs": scores["pairs"], "corpus": corpus, "part": part}

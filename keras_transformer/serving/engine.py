@@ -1,5 +1,7 @@
 """The inference engine of the server: a chatbot, or an export with `n_best` and `stream`."""
 
+from __future__ import annotations
+
 import dataclasses
 
 import numpy as np
@@ -7,8 +9,7 @@ import numpy as np
 from keras_transformer.chat.answering import GENERATE, Answer
 from keras_transformer.chat.attention_trace import trace_attention
 from keras_transformer.decoding.config import GenerationConfig
-from keras_transformer.decoding.generate import bucket_length, generate
-from keras_transformer.decoding.samplers import Greedy
+from keras_transformer.decoding.generate import bucket_length
 from keras_transformer.errors import InputError
 from keras_transformer.serving.limits import RequestRejected
 
@@ -18,35 +19,33 @@ class Settings:
     """The settings for answering a question. Equal settings share their compiled programs.
 
     Attributes:
-        strategy: The decoding strategy; None for the default.
-        num_return: Number of answers to a question.
-        rules: Further settings of `generate`, sorted pairs of name and value.
+        generation: The `GenerationConfig`; None for the default way of answering.
         attention: Whether to return attention weights.
         answer_by: "generate", "retrieve" or "hybrid"; None for the default.
     """
 
-    strategy: object = None
-    num_return: int = 1
-    rules: tuple = ()
+    generation: GenerationConfig | None = None
     attention: bool = False
     answer_by: str | None = None
 
     @property
+    def num_return(self):
+        """Number of answers to a question."""
+        return self.generation.num_return if self.generation else 1
+
+    @property
     def group(self):
         """The key for batching questions. It includes the seed, which equality of settings ignores."""
-        return self, getattr(self.strategy, "seed", None)
-
-    def answered_by(self, way):
-        """Returns the same settings with another way of answering."""
-        return dataclasses.replace(self, answer_by=way)
+        strategy = self.generation.strategy if self.generation else None
+        return self, getattr(strategy, "seed", None)
 
 
 class Served:
     """A chatbot as used by the server. All methods except `accept` are called by a single thread.
 
     Args:
-        bot: An object with `n_best(questions, num_return, strategy, **settings)` and
-            `stream(question, strategy, **settings)`, a generator, like `Chatbot`.
+        bot: An object with `n_best(questions, generation)` and `stream(question, generation=…)`, a generator, like
+            `Chatbot`.
         max_length: Maximum number of tokens of an answer.
         way: Its way of answering, one of `WAYS`.
     """
@@ -66,18 +65,19 @@ class Served:
             InputError: If the settings are invalid or conflict.
             RequestRejected: If the server has accepted too many different settings.
         """
-        rules = dict(settings.rules)
-        if rules.get("max_length", self.max_length) >= self.max_length:
-            rules.pop("max_length", None)
-        task = {"start_id": 0, "end_id": 0, "max_length": self.max_length, **rules}
-        GenerationConfig(**task, strategy=settings.strategy, num_return=settings.num_return)
-        settings = self.completed(dataclasses.replace(settings, rules=tuple(sorted(rules.items()))))
+        settings = self.completed(dataclasses.replace(settings, generation=self.cut(settings.generation)))
         if settings not in self.accepted and len(self.accepted) >= limit:
             raise RequestRejected(
                 409, f"this server accepts at most {limit} different decoding settings: reuse earlier ones"
             )
         self.accepted.add(settings)
         return settings
+
+    def cut(self, generation):
+        """Returns a `GenerationConfig` or None, with a maximum length of at most that of the model."""
+        if generation is None or (generation.max_length or 0) <= self.max_length:
+            return generation
+        return dataclasses.replace(generation, max_length=self.max_length)
 
     def completed(self, settings):
         """Returns the settings with all defaults filled in, so that equivalent settings are equal.
@@ -87,8 +87,8 @@ class Served:
         """
         if settings.answer_by not in (None, self.way):
             raise InputError(f"this model answers by {self.way} only, not by {settings.answer_by}")
-        strategy = None if settings.strategy == Greedy() else settings.strategy
-        return dataclasses.replace(settings, strategy=strategy, answer_by=self.way)
+        generation = (settings.generation or GenerationConfig()).limited_to(self.max_length)
+        return dataclasses.replace(settings, generation=generation, answer_by=self.way)
 
     def n_best(self, questions, settings):
         """Returns for each question a pair of its `Answer`s and their attention, which is None unless requested."""
@@ -98,7 +98,7 @@ class Served:
 
     def answers(self, questions, settings):
         """Returns the `Answer`s to each question."""
-        n_best = self.bot.n_best(questions, settings.num_return, settings.strategy, **dict(settings.rules))
+        n_best = self.bot.n_best(questions, settings.generation)
         return [[Answer(text, score) for text, score in answers] for answers in n_best]
 
     def attended(self, question, settings):
@@ -107,13 +107,13 @@ class Served:
 
     def stream(self, question, settings):
         """Yields the answer to a question in pieces, and at the end the `Answer` if the bot returns one."""
-        answer = yield from self.bot.stream(question, settings.strategy, **self.how(settings))
+        answer = yield from self.bot.stream(question, **self.how(settings))
         if answer is not None:
             yield answer
 
     def how(self, settings):
-        """Returns the keyword arguments of a stream besides the question and the strategy."""
-        return dict(settings.rules)
+        """Returns the keyword arguments of a stream besides the question."""
+        return {"generation": settings.generation}
 
     def warm_up(self, stop, batch):
         """Warms up the default settings for batches of up to `batch` questions; stops early if `stop` is set."""
@@ -130,29 +130,28 @@ class ServedRun(Served):
         super().__init__(bot, bot.max_length - 1)
 
     def completed(self, settings):
-        """See `Served`. Requests for several answers or for attention are answered by generation."""
-        if settings.strategy is not None or settings.num_return > 1 or settings.attention:
-            given = {"strategy": settings.strategy or Greedy()}
-        else:
-            given = {}
-        way = self.bot.way(settings.answer_by, settings={**given, **dict(settings.rules)})
-        return super().completed(dataclasses.replace(settings, answer_by=GENERATE)).answered_by(way)
+        """See `Served`. Requests for attention are answered by generation."""
+        generation = settings.generation or (GenerationConfig() if settings.attention else None)
+        way = self.bot.way(settings.answer_by, generation=generation)
+        if way == GENERATE:
+            generation = self.bot.config_of(generation)
+        return dataclasses.replace(settings, generation=generation, answer_by=way)
 
     def answers(self, questions, settings):
         """See `Served`."""
         if settings.num_return > 1:
-            return self.bot.candidates(questions, settings.num_return, settings.strategy, **dict(settings.rules))
-        return [[answer] for answer in self.bot.answers(questions, settings.strategy, **self.how(settings))]
+            return self.bot.candidates(questions, settings.generation)
+        return [[answer] for answer in self.bot.answers(questions, **self.how(settings))]
 
     def how(self, settings):
         """See `Served`."""
-        return {"answer_by": settings.answer_by, **dict(settings.rules)}
+        return {"answer_by": settings.answer_by, "generation": settings.generation}
 
     def attended(self, question, settings):
         """See `Served`. The attention is a dictionary with the fields of `schemas.Attention`."""
         if not question.strip():
             return [Answer("", 0.0)] * settings.num_return, None
-        trace = trace_attention(self.bot, question, settings.strategy, settings.num_return, **dict(settings.rules))
+        trace = trace_attention(self.bot, question, settings.generation)
         weights = np.round(trace.cross.astype("float64"), 4).tolist()
         [near] = self.bot.matches([question])
         answers = [Answer(*one, tuple(near)) for one in trace.answers]
@@ -166,7 +165,7 @@ class ServedRun(Served):
                 if stop.is_set():
                     return
                 questions = np.full((rows, width), self.bot.tokenizer.end_id)
-                generate(self.bot.model, questions, **self.bot.settings())
+                self.bot.generate(questions)
 
 
 class ServedExport(Served):

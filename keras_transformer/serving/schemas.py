@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from keras_transformer.chat.answering import Way
 from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.serving.engine import Settings
 
@@ -14,7 +15,7 @@ MAX_QUESTIONS = 100
 MAX_ANSWERS = 16
 BEAMS = 4  # Default number of beams; more if more answers are requested.
 LARGEST = 2**31 - 1
-RULES = {"max_length", "min_length", "repetition_penalty", "no_repeat_ngram"}
+LIMITS = {"max_length", "min_length", "repetition_penalty", "no_repeat_ngram"}
 
 
 class Message(BaseModel):
@@ -99,11 +100,12 @@ class GenerationParams(Message):
     )
 
     def settings(self, num_return=1, attention=False):
-        """Returns the parameters as `Settings`."""
+        """Returns the parameters as `Settings`; raises `InputError` if they conflict."""
         default = None if num_return == 1 else Beam(max(BEAMS, num_return))
         strategy = self.strategy.strategy() if self.strategy else default
-        rules = self.model_dump(include=RULES, exclude_defaults=True)
-        return Settings(strategy, num_return, tuple(sorted(rules.items())), attention, self.answer_by)
+        limits = self.model_dump(include=LIMITS, exclude_defaults=True)
+        generation = GenerationConfig(strategy, num_return, **limits) if strategy or limits else None
+        return Settings(generation, attention, self.answer_by)
 
 
 class AnswerRequest(GenerationParams):

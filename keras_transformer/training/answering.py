@@ -92,7 +92,7 @@ def choose_answering(bot, answers_by_question):
     if not answers_by_question:
         return Answering()
     questions, references = list(answers_by_question), list(answers_by_question.values())
-    generated = scores([candidates[0][0] for candidates in bot.n_best(questions, 1)], references)
+    generated = scores([candidates[0][0] for candidates in bot.n_best(questions)], references)
     matches = [nearest[:1] for nearest in bot.matches(questions)]
     similarities = np.array([nearest[0].similarity if nearest else -1.0 for nearest in matches])
     retrieved = scores([nearest[0].exchange.answer if nearest else "" for nearest in matches], references)

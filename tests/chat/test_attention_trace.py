@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from keras_transformer import Beam, Chatbot, InputError
+from keras_transformer import Beam, Chatbot, GenerationConfig, InputError
 from keras_transformer.chat.attention_trace import trace_attention
 
 
@@ -40,8 +40,9 @@ def test_every_token_shares_out_its_whole_attention(bot):
 
 
 def test_several_answers_and_the_attention_of_the_first(bot):
-    found = trace_attention(bot, "bye", Beam(num_beams=3), num_return=2)
-    assert [text for text, _ in found.answers] == [text for text, _ in bot.n_best(["bye"], 2, Beam(num_beams=3))[0]]
+    two = GenerationConfig(Beam(num_beams=3), num_return=2)
+    found = trace_attention(bot, "bye", two)
+    assert [text for text, _ in found.answers] == [text for text, _ in bot.n_best(["bye"], two)[0]]
     assert len(found.answer) == found.cross.shape[2]
 
 

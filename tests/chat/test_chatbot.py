@@ -4,7 +4,7 @@ import threading
 import numpy as np
 import pytest
 
-from keras_transformer import Beam, Chatbot, InputError, Sampling, Tokenizer
+from keras_transformer import Beam, Chatbot, GenerationConfig, InputError, Sampling, Tokenizer
 from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.generate import _programs
@@ -65,7 +65,7 @@ def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
     ids = bot.tokenizer.encode(text)
     assert len(ids) > 7
 
-    def begin(model, inputs, task):
+    def begin(model, inputs, config, tokens):
         state = {"ids": np.zeros((1, bot.max_length), int), "ended": np.array([False]), "scores": [0.0]}
 
         def advance(state, tokens):
@@ -83,13 +83,29 @@ def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
 
 
 def test_several_answers_come_the_best_first(bot):
-    for question, answer, found in zip(QUESTIONS, ANSWERS, bot.n_best(QUESTIONS, 3, Beam(3))):
+    three = GenerationConfig(Beam(3), num_return=3)
+    for question, answer, found in zip(QUESTIONS, ANSWERS, bot.n_best(QUESTIONS, three)):
         assert len(found) == 3
         assert found[0][0] == answer
         if question.strip():
             assert len({text for text, _ in found}) > 1
         else:
             assert found == [("", 0.0)] * 3
+
+
+def test_of_several_answers_the_first_is_the_reply(bot):
+    for strategy in (Beam(3), Sampling(seed=4)):
+        three = GenerationConfig(strategy, num_return=3, max_length=9)
+        [[(best, _), *_]] = bot.n_best(["hello"], three)
+        assert bot.reply("hello", generation=three) == "".join(bot.stream("hello", generation=three)) == best
+
+
+def test_a_strategy_is_short_for_a_generation_and_stands_beside_none(bot):
+    one = Sampling(temperature=3.0, seed=5)
+    assert bot.reply("hello", one) == bot.reply("hello", generation=GenerationConfig(one))
+    for ask in (bot.reply, lambda *how, **more: list(bot.stream(*how, **more))):
+        with pytest.raises(InputError, match="strategy and generation are both given: put the strategy into"):
+            ask("hello", Beam(2), generation=GenerationConfig())
 
 
 def test_a_stream_of_a_beam_search_is_its_answer(bot):
@@ -100,15 +116,15 @@ def test_a_stream_of_a_beam_search_is_its_answer(bot):
 def test_settings_reach_every_way_of_asking(bot):
     one = bot.tokenizer.encode("Hi")[0]
     for ask in (bot.reply, lambda question, **how: "".join(bot.stream(question, **how))):
-        assert len(bot.tokenizer.encode(ask("hello", max_length=2))) <= 2
-        assert "Hi" not in ask("hello", forbidden_ids=[one])
+        assert len(bot.tokenizer.encode(ask("hello", generation=GenerationConfig(max_length=2)))) <= 2
+        assert "Hi" not in ask("hello", generation=GenerationConfig(forbidden_ids=[one]))
     with pytest.raises(InputError, match="temperature must be above 0"):
         bot.reply("hello", Sampling(temperature=-1))
 
 
 @pytest.mark.parametrize("settings", [{}, {"strategy": Beam(2)}, {"strategy": Sampling(seed=1)}], ids=str)
 def test_after_the_warm_up_nothing_is_compiled(bot, settings, monkeypatch):
-    bot.warm_up(threading.Event(), **settings)
+    bot.warm_up(threading.Event(), GenerationConfig(**settings))
     tracing = []
     for module in (loop, beam_search):
         for name in ("start", "advance"):
@@ -122,7 +138,7 @@ def test_a_warm_up_can_be_stopped(bot):
     stop = threading.Event()
     stop.set()
     before = len(_programs.get(bot.model, {}))
-    bot.warm_up(stop, strategy=Sampling(temperature=0.123))
+    bot.warm_up(stop, GenerationConfig(Sampling(temperature=0.123)))
     assert len(_programs.get(bot.model, {})) == before
 
 
@@ -131,7 +147,7 @@ def test_a_stream_never_shows_a_syllable_before_its_last_letter(bot, monkeypatch
     letters = Tokenizer.train(["한 하루"], kind="character", jamo=True)
     ids = [*letters.encode("하한 하"), letters.end_id]
 
-    def begin(model, inputs, task):
+    def begin(model, inputs, config, tokens):
         return {"ids": np.zeros((1, len(ids)), int), "ended": [False], "scores": [0.0]}, advance
 
     def advance(state, tokens):
@@ -169,7 +185,7 @@ def test_each_way_of_answering(taught):
     taught.answering = Answering("hybrid", 0.5)
     near, far = taught.answers(["hello", "완전히 다른 말"])
     assert (near.answered_by, far.answered_by) == ("retrieve", "generate")
-    assert taught.answers(["hello"], Sampling(seed=1))[0].composed
+    assert taught.answers(["hello"], generation=GenerationConfig(Sampling(seed=1)))[0].composed
 
 
 def test_the_answer_at_the_end_of_a_stream(taught):
@@ -177,7 +193,7 @@ def test_the_answer_at_the_end_of_a_stream(taught):
         answer = yield from taught.stream(*arguments, **how)
         yield answer
 
-    for how in ({}, {"answer_by": "retrieve"}, {"strategy": Beam(2)}):
+    for how in ({}, {"answer_by": "retrieve"}, {"generation": GenerationConfig(Beam(2))}):
         *pieces, answer = ended("hello", **how)
         [expected] = taught.answers(["hello"], **how)
         assert ("".join(pieces), answer.text, answer.sources) == ("Hi there!", "Hi there!", expected.sources)
@@ -191,7 +207,7 @@ def test_what_was_taught_answers_in_every_way_and_is_forgotten_again(taught):
     for way in ("generate", "retrieve", None):
         assert taught.reply("hello", answer_by=way) == "Howdy!"
     assert list(taught.stream("hello")) == ["Howdy!"]
-    assert taught.n_best(["hello"], 1)[0][0][0] == "Hi there!"
+    assert taught.n_best(["hello"])[0][0][0] == "Hi there!"
     taught.datastore.forget("hello")
     assert taught.answers(["hello", "hello!!", "잘 자"]) == before
 

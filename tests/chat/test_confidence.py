@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from keras_transformer import Beam, Chatbot, Confidence, InputError, Run, Sampling, calibrate
+from keras_transformer import Beam, Chatbot, Confidence, GenerationConfig, InputError, Run, Sampling, calibrate
 from keras_transformer.chat.answering import RETRIEVE, Answering
 from keras_transformer.chat.confidence import decoding_settings, in_words, pieces_a_character
 
@@ -105,16 +105,16 @@ def test_pieces_are_counted_between_start_and_end():
 
 
 def test_settings_that_are_not_said_are_those_that_hold():
-    said = decoding_settings(23, Beam(3, 0.5), no_repeat_ngram=2, forbidden_ids=[7])
+    said = decoding_settings(GenerationConfig(Beam(3, 0.5), no_repeat_ngram=2, forbidden_ids=[7]), 23)
     assert said == {
         "strategy": {"kind": "beam", "num_beams": 3, "length_penalty": 0.5}, "max_length": 23, "min_length": 0,
         "repetition_penalty": 1.0, "no_repeat_ngram": 2, "forbidden_ids": [7],
     }  # fmt: skip
-    assert decoding_settings(23, max_length=23, min_length=0) == decoding_settings(23)
-    assert decoding_settings(23, max_length=5)["max_length"] == 5
-    seeds = [decoding_settings(23, Sampling(seed=seed)) for seed in (1, 2)]
+    assert decoding_settings(GenerationConfig(max_length=23, min_length=0), 23) == decoding_settings(None, 23)
+    assert decoding_settings(GenerationConfig(max_length=5), 23)["max_length"] == 5
+    seeds = [decoding_settings(GenerationConfig(Sampling(seed=seed)), 23) for seed in (1, 2)]
     assert seeds[0] != seeds[1]
-    assert in_words(decoding_settings(23)) == "greedy, max_length 23, repetition_penalty 1.0"
+    assert in_words(decoding_settings(None, 23)) == "greedy, max_length 23, repetition_penalty 1.0"
 
 
 QUESTIONS = ["hello?", "잘 자..", "bye", "고마워!", "  ", "배고파 ~", "안녕하세요 .", "good night", "bye"]
@@ -148,7 +148,7 @@ def test_what_was_found_is_read_again(calibrated):
 def test_the_fallback_replaces_exactly_the_low_ones(calibrated, bot):
     fallback = Confidence.load(calibrated).fallback(UNKNOWN, 0.5)
     questions = [*QUESTIONS, "쀍뷁 뛟", "hello hello hello", ""]
-    found = [one for [one] in bot.n_best(questions, 1)]
+    found = [one for [one] in bot.n_best(questions)]
     refused = [
         score < fallback.least_score or pieces > fallback.most_pieces
         for (_, score), pieces in zip(found, bot.pieces(questions))
@@ -165,7 +165,7 @@ def test_the_fallback_replaces_exactly_the_low_ones(calibrated, bot):
 def test_a_beam_search_is_judged_by_its_own_scores(calibrated, bot):
     found = calibrate(calibrated, QUESTIONS, Beam(2))
     try:
-        fallback = Confidence.load(calibrated, Beam(2)).fallback(UNKNOWN, 0.5)
+        fallback = Confidence.load(calibrated, generation=GenerationConfig(Beam(2))).fallback(UNKNOWN, 0.5)
         assert found.settings["strategy"]["num_beams"] == 2
         expected = bot.replies(QUESTIONS, Beam(2), fallback)
         assert UNKNOWN in expected
@@ -213,12 +213,12 @@ def test_what_is_known_word_for_word_is_never_refused(retrieving):
 
 def test_a_calibration_holds_for_its_own_way_of_answering(retrieving, calibrated):
     bot, fallback = Chatbot.load(retrieving), Confidence.load(retrieving).fallback(UNKNOWN, 0.5)
-    for how in ({"strategy": Beam(2)}, {"max_length": 5}, {"answer_by": "hybrid"}):
+    for how in ({"strategy": Beam(2)}, {"generation": GenerationConfig(max_length=5)}, {"answer_by": "hybrid"}):
         with pytest.raises(InputError, match="the run was calibrated for answers by retrieve, not by"):
             bot.reply("hello", fallback=fallback, **how)
     message = "calibrated for answers by retrieve, not for beam.*calibrate .* --answer-by generate"
     with pytest.raises(InputError, match=message):
-        Confidence.load(retrieving, Beam(2))
+        Confidence.load(retrieving, generation=GenerationConfig(Beam(2)))
     with pytest.raises(InputError, match=r"not for answers by hybrid.* --answer-by hybrid"):
         Confidence.load(calibrated, answer_by="hybrid")
 
@@ -228,7 +228,7 @@ def test_a_calibration_holds_for_its_own_way_of_answering(retrieving, calibrated
 )
 def test_answers_chosen_otherwise_are_not_judged(calibrated, settings):
     with pytest.raises(InputError, match="calibrate again with the same options: keras-transformer calibrate"):
-        Confidence.load(calibrated, **settings)
+        Confidence.load(calibrated, generation=GenerationConfig(**settings))
 
 
 def test_a_run_that_is_not_calibrated_says_what_to_type(small_run):

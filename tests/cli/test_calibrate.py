@@ -12,7 +12,7 @@ from keras_transformer.chat.confidence import decoding_settings
 from keras_transformer.cli import chat
 from keras_transformer.cli.calibrate import in_lines, summary
 from keras_transformer.cli.chat import Conversation, answer_lines
-from keras_transformer.cli.generation_options import strategy_settings
+from keras_transformer.cli.generation_options import generation_config
 from keras_transformer.cli.main import main, parser
 from keras_transformer.runs.tensor_file import tensors_checksum
 
@@ -36,7 +36,7 @@ def run(small_run, tmp_path):
 def judged(run):
     """A run that refuses answers less likely than -0.3 nats, at any rate."""
     weights = tensors_checksum(run / "weights.safetensors")
-    Confidence(((-0.3, 9.0),) * 99, {}, decoding_settings(23), weights).save(Run(run))
+    Confidence(((-0.3, 9.0),) * 99, {}, decoding_settings(None, 23), weights).save(Run(run))
     return run
 
 
@@ -84,7 +84,7 @@ def test_the_validation_part_is_asked(run, corpus, small_pairs, capsys):
     found = Confidence.load(run)
     bot = Chatbot.load(run)
     asked = split_pairs(small_pairs)["validation"]["question"]
-    own = [score for [(_, score)] in bot.n_best(list(asked), 1)]
+    own = [score for [(_, score)] in bot.n_best(list(asked))]
     assert [score for score, _ in found.own] == pytest.approx(own, abs=1e-4)
     assert [pieces for _, pieces in found.own] == bot.pieces(list(asked))
     assert about["auroc"].keys() == found.foreign.keys()
@@ -122,7 +122,7 @@ def test_a_run_that_held_nothing_out_is_to_be_asked_other_questions(run, corpus,
 
 def test_answers_that_are_too_unlikely_are_replaced(judged, capsys, monkeypatch):
     questions = ["hello", "쀍뷁 뛟", "", "잘 자"]
-    found = [one for [one] in Chatbot.load(judged).n_best(questions, 1)]
+    found = [one for [one] in Chatbot.load(judged).n_best(questions)]
     words = ["answer", judged, "--fallback", UNKNOWN]
     expected = [UNKNOWN if score < -0.3 else answer for answer, score in found]
     assert UNKNOWN in expected
@@ -150,7 +150,7 @@ def test_a_conversation_says_the_fallback_whole(judged, capsys, monkeypatch):
     assert "calibrated for greedy, " in said[1] and "not for beam, num_beams 2" in said[1]
     assert said[2] == "--fallback applies to a single answer: leave out --n-best"
     assert said[3:] == ["hello", UNKNOWN]
-    assert conversation.settings == strategy_settings(options)
+    assert conversation.generation == generation_config(options)
     monkeypatch.setattr(chat.Chatbot, "load", lambda run: bot)
     answer_lines(judged, ["hello", "", "漢"], options)
     lines = capsys.readouterr().out.splitlines()

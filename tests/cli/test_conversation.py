@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from keras_transformer import Beam, InputError, Sampling
+from keras_transformer import Beam, GenerationConfig, InputError, Sampling
 from keras_transformer.chat.answering import Answer
 from keras_transformer.chat.datastore import Exchange, Match
 from keras_transformer.cli import chat
@@ -25,19 +25,19 @@ class Bot:
     def __init__(self, turns):
         self.turns, self.asked, self.tokenizer, self.datastore = turns, [], self, None
 
-    def stream(self, question, strategy=None, fallback=None, answer_by=None):
+    def stream(self, question, fallback=None, answer_by=None, generation=None):
         self.asked.append(question)
         text = question.split("\n")[-1].upper()
         yield from text
         return Answer(text, 0.0)
 
-    def answers(self, questions, **how):
-        return [Answer("".join(self.stream(question, **how)), 0.0) for question in questions if question] or [
+    def answers(self, questions, *how):
+        return [Answer("".join(self.stream(question, *how)), 0.0) for question in questions if question] or [
             Answer("", 0.0)
         ]
 
-    def candidates(self, questions, wanted, strategy=None):
-        return [self.answers([question]) * wanted for question in questions]
+    def candidates(self, questions, generation):
+        return [self.answers([question]) * generation.num_return for question in questions]
 
     def matches(self, questions):
         return [[] for _ in questions]
@@ -147,9 +147,10 @@ def test_the_way_is_changed_and_what_says_how_to_generate_ends_it(options, capsy
     ways = []
     for line in ("/beam 4", "/by hybrid", "/sample 2", "/by retrieve", "/greedy", "/by generate", "/by"):
         conversation.hear(line)
-        ways.append((conversation.options.answer_by, conversation.settings["strategy"]))
+        ways.append((conversation.options.answer_by, conversation.generation))
     assert ways == [
-        (None, Beam(4)), ("hybrid", None), (None, Sampling(2.0)), ("retrieve", None), ("generate", None),
+        (None, GenerationConfig(Beam(4))), ("hybrid", None), (None, GenerationConfig(Sampling(2.0))),
+        ("retrieve", None), ("generate", None),
         ("generate", None), ("generate", None),
     ]  # fmt: skip
     assert capsys.readouterr().out == "/by: invalid value. /help shows how to use /by.\n"

@@ -1,15 +1,14 @@
-"""The options of `chat` and `answer`, as the settings of `generate`."""
+"""The options of `chat` and `answer`, as a `GenerationConfig`."""
 
 import argparse
 
 import pytest
 
-from keras_transformer import Beam, Greedy, InputError, Sampling
+from keras_transformer import Beam, GenerationConfig, Greedy, InputError, Sampling
 from keras_transformer.cli.generation_options import (
     add_strategy_options,
-    answers_wanted,
     check_strategy_options,
-    strategy_settings,
+    generation_config,
 )
 
 
@@ -21,14 +20,13 @@ def parsed(words):
     return options
 
 
-def settings(words):
-    return strategy_settings(parsed(words))
+def config(words):
+    return generation_config(parsed(words))
 
 
 @pytest.mark.parametrize(
     ("words", "strategy", "num_return"),
     [
-        ("", None, 1),  # The run answers in its own way.
         ("--beam 5", Beam(5, 0.6), 1),
         ("--beam 5 --length-penalty 1", Beam(5, 1.0), 1),
         ("--sample", Sampling(), 1),
@@ -41,20 +39,22 @@ def settings(words):
     ],
 )
 def test_strategies(words, strategy, num_return):
-    assert settings(words) == {"strategy": strategy}
-    assert answers_wanted(parsed(words)) == num_return
+    assert config(words) == GenerationConfig(strategy, num_return)
+
+
+def test_without_an_option_the_run_answers_in_its_own_way():
+    assert config("") is None
 
 
 def test_a_seed_arrives():
-    assert settings("--sample --seed 7")["strategy"].seed == 7
+    assert config("--sample --seed 7").strategy.seed == 7
 
 
 def test_rules():
     words = "--min-length 2 --max-length 9 --repetition-penalty 1.2 --no-repeat-ngram 3 --forbidden-ids 5 6"
-    assert settings(words) == {
-        "strategy": Greedy(), "min_length": 2, "max_length": 9, "repetition_penalty": 1.2,
-        "no_repeat_ngram": 3, "forbidden_ids": [5, 6],
-    }  # fmt: skip
+    assert config(words) == GenerationConfig(
+        min_length=2, max_length=9, repetition_penalty=1.2, no_repeat_ngram=3, forbidden_ids=(5, 6)
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_rules():
 )
 def test_what_does_not_go_together_is_refused(words, message):
     with pytest.raises(InputError, match=message):
-        settings(words)
+        config(words)

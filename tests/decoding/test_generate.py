@@ -19,7 +19,7 @@ from keras_transformer import (
 )
 from keras_transformer.decoding import generate as generation
 from keras_transformer.decoding.compiled import compiled
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
 from keras_transformer.decoding.generate import _programs, begin, to_class
 from keras_transformer.models.incremental import IncrementalTransformer
 
@@ -231,7 +231,7 @@ def test_seeds_share_a_program(model):
 
 
 def test_step_by_step_equals_at_once(model):
-    state, advance = begin(model, QUESTIONS, GenerationConfig(**LIMITS))
+    state, advance = begin(model, QUESTIONS, GenerationConfig(max_length=MAX), AnswerTokens(START, END))
     for tokens in range(1, MAX + 1):
         state = advance(state, tokens)
     whole = generate(model, QUESTIONS, **LIMITS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keras_transformer import Confidence, InputError, calibrate
+from keras_transformer import Confidence, GenerationConfig, InputError, calibrate
 from keras_transformer.evaluation import calibrate as module
 from keras_transformer.evaluation.calibrate import different, drawn
 
@@ -13,10 +13,10 @@ def asked(monkeypatch):
     questions = []
 
     class Bot:
-        def way(self, *how, **settings):
+        def way(self, answer_by, generation):
             return "generate"
 
-        def n_best(self, texts, num_return, strategy, **settings):
+        def n_best(self, texts, generation):
             questions.append(texts)
             return [[("답", -float(len(text)))] for text in texts]
 
@@ -29,7 +29,8 @@ def asked(monkeypatch):
 
 
 def test_each_question_is_asked_once_and_its_score_kept(small_run, asked):
-    found = calibrate(small_run, ["셋 셋 셋", "하나", " 하나", "둘둘둘", "", " "], max_length=7)
+    questions = ["셋 셋 셋", "하나", " 하나", "둘둘둘", "", " "]
+    found = calibrate(small_run, questions, generation=GenerationConfig(max_length=7))
     assert asked[-1] == ["셋 셋 셋", "하나", "둘둘둘"]
     assert found.own == ((-5, 1 / 5), (-2, 1 / 2), (-3, 1 / 3))
     assert found.settings["max_length"] == 7

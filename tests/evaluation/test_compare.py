@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from keras_transformer import Beam, InputError, compare
+from keras_transformer import Beam, GenerationConfig, InputError, compare
 from keras_transformer.evaluation import compare as module
 
 ASKED = {f"질문 {i}": [f"대답 {i}번입니다", f"대답 {i}번입니다"] for i in range(20)}
@@ -77,13 +77,16 @@ def test_ten_questions_are_drawn_whatever_is_answered(compared, make_evaluation)
 def test_all_runs_are_asked_in_the_same_way(monkeypatch, make_evaluation):
     heard = []
 
-    def evaluation(*arguments, **settings):
-        heard.append((arguments, settings))
+    def evaluation(*arguments):
+        heard.append(arguments)
         return make_evaluation({"a": ["b"]}, ["b"])
 
     monkeypatch.setattr(module, "evaluation", evaluation)
-    compare(["x", "y"], "pairs" * 2, Beam(2), {"b"}, max_length=9)
-    assert heard == [((run, "pairs" * 2, Beam(2), {"b"}, None), {"max_length": 9}) for run in ("x", "y")]
+    generation = GenerationConfig(Beam(2), max_length=9)
+    compare(["x", "y"], "pairs" * 2, training_answers={"b"}, generation=generation)
+    assert heard == [(run, "pairs" * 2, {"b"}, None, generation) for run in ("x", "y")]
+    compare(["x", "y"], "pairs" * 2, Beam(2), {"b"}, "generate")
+    assert heard[-1] == ("y", "pairs" * 2, {"b"}, "generate", GenerationConfig(Beam(2)))
 
 
 def test_one_run_is_nothing_to_compare():

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keras_transformer import Beam, Chatbot, InputError, Run, evaluate, split_pairs
+from keras_transformer import Beam, Chatbot, GenerationConfig, InputError, Run, evaluate, split_pairs
 
 VALUES = [
     "loss", "perplexity", "bits_per_char", "chrf", "bleu", "exact_match", "word_error_rate", "answer_length", "copied",
@@ -30,16 +30,19 @@ def test_a_run_that_knows_its_corpus_by_heart(small_run, small_pairs, validation
 def test_each_question_is_asked_once_and_all_its_answers_are_right(small_run, monkeypatch):
     heard = []
 
-    def replies(self, questions, strategy=None, **settings):
-        heard.append((questions, strategy, settings))
+    def replies(self, questions, **how):
+        heard.append((questions, how))
         return ["Hi there!"] * len(questions)
 
     monkeypatch.setattr(Chatbot, "replies", replies)
     pairs = pd.DataFrame(
         [("hello", "Hello!"), ("bye", "See you!"), (" hello ", "Hi there!")], columns=["question", "answer"]
     )
-    found = evaluate(small_run, pairs, Beam(2), max_length=9)
-    assert heard == [(["hello", "bye"], Beam(2), {"answer_by": None, "max_length": 9})]
+    generation = GenerationConfig(Beam(2), max_length=9)
+    found = evaluate(small_run, pairs, generation=generation)
+    assert heard == [(["hello", "bye"], {"answer_by": None, "generation": generation})]
+    evaluate(small_run, pairs, Beam(2))
+    assert heard[1][1] == {"answer_by": None, "generation": GenerationConfig(Beam(2))}
     assert (found["questions"], found["pairs"], found["exact_match"], found["copied"]) == (2, 3, 0.5, None)
     assert (found["distinct_1"], found["distinct_2"]) == (0.5, 0.5)
     assert found["signatures"]["bleu"].startswith("nrefs:var|")
@@ -50,7 +53,7 @@ def test_a_model_that_only_copies_what_it_is_fed_has_no_answer_right(small_run, 
     """It sees the token to come in its own input: perfect when it is fed the answers, helpless without them."""
 
     class Copier(Chatbot):
-        def replies(self, questions, strategy=None, **settings):
+        def replies(self, questions, **how):
             """Its own tokens one after the other; the input has none to copy after the last."""
             rows = np.zeros((len(questions), self.max_length), "int32")
             rows[:, 0] = self.target_tokenizer.start_id

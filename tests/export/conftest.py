@@ -43,9 +43,10 @@ def bot(small_run):
 @pytest.fixture(scope="session")
 def assert_answers_as():
     """A function that asserts that a reopened export answers as a chatbot does, by scores that are as good as equal."""
+    from keras_transformer import GenerationConfig
 
     def compare(answers, bot, questions, **settings):
-        found, expected = answers(questions), [one for [one] in bot.n_best(questions, 1, **settings)]
+        found, expected = answers(questions), [one for [one] in bot.n_best(questions, GenerationConfig(**settings))]
         assert [answer for answer, _ in found] == [answer for answer, _ in expected]
         np.testing.assert_allclose([score for _, score in found], [score for _, score in expected], 1e-3, 1e-4)
         assert all(isinstance(score, float) for _, score in found)  # And no array, which JSON could not hold.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_transformer import Beam, Chatbot, Confidence, InputError, Run, calibrate
+from keras_transformer import Beam, Chatbot, Confidence, GenerationConfig, InputError, Run, calibrate
 from keras_transformer.chat.answering import Answering
 from keras_transformer.cli.info import in_lines
 from keras_transformer.export import registry
@@ -45,7 +45,7 @@ def test_an_export_says_it_where_its_run_does(calibrated, fallback, tmp_path, ki
     assert f"fallback  text {UNKNOWN}, refusals 0.5, least_score {fallback.least_score:.4g}, " in in_lines(about)
     assert in_lines(about).count(UNKNOWN) == 1
     bot = Chatbot.load(calibrated)
-    own = [one for [one] in bot.n_best(QUESTIONS, 1)]
+    own = [one for [one] in bot.n_best(QUESTIONS)]
     assert min(abs(score - fallback.least_score) for _, score in own) > 1e-3  # Else rounding would decide.
     found = [one for [one] in Exported(path).n_best(QUESTIONS)]
     said = bot.replies(QUESTIONS, fallback=fallback)
@@ -68,7 +68,7 @@ def test_a_saved_model_tells_what_it_would_have_said_and_how_sure_it_is(calibrat
     export(calibrated, tmp_path / "out", fallback=UNKNOWN, refusals=0.5, xla=False)
     signatures = tf.saved_model.load(str(tmp_path / "out")).signatures
     found = signatures["serving_default"](questions=tf.constant(QUESTIONS))
-    own = [one for [one] in Chatbot.load(calibrated).n_best(QUESTIONS, 1)]
+    own = [one for [one] in Chatbot.load(calibrated).n_best(QUESTIONS)]
     assert [text.decode() for text in found["candidates"].numpy()] == [answer for answer, _ in own]
     expected = fallback.confidence.of([score for _, score in own], Chatbot.load(calibrated).pieces(QUESTIONS))
     np.testing.assert_allclose(found["confidences"], expected, atol=1e-6)
@@ -88,7 +88,7 @@ def test_a_run_folder_takes_its_calibration_with_it_unless_its_weights_are_round
 
 def test_it_must_be_calibrated_for_the_answers_that_are_exported(calibrated, tmp_path):
     with pytest.raises(InputError, match=r"calibrated for greedy, .* not for beam, num_beams 2"):
-        export(calibrated, tmp_path / "out", fallback=UNKNOWN, strategy=Beam(2))
+        export(calibrated, tmp_path / "out", fallback=UNKNOWN, generation=GenerationConfig(Beam(2)))
     with pytest.raises(InputError, match="not for greedy, max_length 5"):
         export(calibrated, tmp_path / "out", fallback=UNKNOWN, max_length=5)
     with pytest.raises(InputError, match="is too small for a calibration on 15 questions"):
@@ -99,10 +99,10 @@ def test_it_must_be_calibrated_for_the_answers_that_are_exported(calibrated, tmp
 def test_an_export_that_judges_otherwise_is_not_kept(calibrated, fallback):
     bot = Chatbot.load(calibrated)
     questions = questions_of(bot.tokenizer)
-    said = list(zip(bot.replies(questions, fallback=fallback), [score for [(_, score)] in bot.n_best(questions, 1)]))
+    said = list(zip(bot.replies(questions, fallback=fallback), [score for [(_, score)] in bot.n_best(questions)]))
 
     def candidates(asked):
-        return [one for [one] in bot.n_best(asked, 1)]
+        return [one for [one] in bot.n_best(asked)]
 
     check_fallback(fallback, bot, candidates, lambda asked: said)
     for wrong in (candidates(questions), [(UNKNOWN, score) for _, score in said], [("?", score) for _, score in said]):

@@ -123,7 +123,7 @@ def test_the_model_gives_the_tokens_then_zeros_and_their_log_probability(small_r
     bot = Chatbot.load(small_run)
     ids = bot.ids_of(["hello"])[0]
     found = answerer(small_export).model(ids=np.array([ids + [0] * (bot.max_length - len(ids))], "int32"))
-    [[(answer, score)]] = bot.n_best(["hello"], 1)
+    [[(answer, score)]] = bot.n_best(["hello"])
     expected = [*bot.tokenizer.encode(answer), bot.tokenizer.end_id]
     assert found["ids"].shape == (1, bot.max_length - 1)
     np.testing.assert_array_equal(found["ids"][0, : len(expected)], expected)

@@ -2,8 +2,8 @@ import inspect
 
 import pytest
 
-from keras_transformer import Beam, InputError
-from keras_transformer.export import EXACT, FORMATS, QUANTIZATIONS, RULES
+from keras_transformer import Beam, GenerationConfig, InputError, export_saved_model
+from keras_transformer.export import EXACT, FORMATS, QUANTIZATIONS
 from keras_transformer.export.exporter import Exporter
 from keras_transformer.export.registry import export, exporter_of, in_json
 
@@ -30,10 +30,11 @@ def test_every_format_takes_the_arguments_of_the_protocol_and_its_own_options(ki
     exporter = exporter_of(kind)
     assert arguments_of(exporter.load) == arguments_of(Exporter.load)
     common, _ = arguments_of(Exporter.write)
-    arguments, takes_rules = arguments_of(exporter.write)
+    arguments, takes_others = arguments_of(exporter.write)
     assert list(arguments.items())[: len(common)] == list(common.items())
     own = [name for name in arguments if name not in common]
-    assert (*own, *(RULES if takes_rules else ())) == exporter.OPTIONS
+    assert tuple(own) == exporter.OPTIONS
+    assert not takes_others
     assert inspect.Parameter.empty not in [arguments[name] for name in own]
 
 
@@ -45,10 +46,19 @@ def test_an_unknown_format_is_named_beside_those_there_are(small_run, tmp_path):
 
 
 def test_a_strategy_is_written_down_with_its_settings():
-    assert in_json({"strategy": Beam(3), "n_best": 2}) == {
-        "strategy": {"kind": "beam", "num_beams": 3, "length_penalty": 0.6},
-        "n_best": 2,
-    }
+    beam = {"kind": "beam", "num_beams": 3, "length_penalty": 0.6}
+    assert in_json({"generation": GenerationConfig(Beam(3), num_return=2), "n_best": 2}) == {
+        "strategy": beam, "n_best": 2,
+    }  # fmt: skip
+    generation = GenerationConfig(max_length=9, min_length=2, forbidden_ids=[7])
+    assert in_json({"generation": generation}) == {
+        "strategy": {"kind": "greedy"}, "max_length": 9, "min_length": 2, "forbidden_ids": [7],
+    }  # fmt: skip
+
+
+def test_decoding_settings_of_a_saved_model_stand_beside_no_generation(tmp_path):
+    with pytest.raises(InputError, match="generation and other decoding settings are both given: put all into"):
+        export_saved_model("run", tmp_path / "out", min_length=2, generation=GenerationConfig())
 
 
 def test_a_folder_that_is_no_run_is_not_exported(tmp_path):

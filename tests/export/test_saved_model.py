@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_transformer import Beam, Chatbot, Greedy, InputError, Sampling, export_saved_model, generate
+from keras_transformer import (
+    Beam,
+    Chatbot,
+    GenerationConfig,
+    Greedy,
+    InputError,
+    Sampling,
+    export_saved_model,
+)
 from keras_transformer.chat.answering import Answering
 from keras_transformer.export import saved_model as module
 
@@ -28,7 +36,7 @@ def texts(tensor):
 
 
 def test_answers_are_the_chatbots_together_and_alone(signatures, bot):
-    expected = bot.n_best(QUESTIONS, 1)
+    expected = bot.n_best(QUESTIONS)
     found = signatures["serving_default"](questions=tf.constant(QUESTIONS))
     assert texts(found["answers"]) == [answer for [(answer, _)] in expected]
     np.testing.assert_allclose(found["scores"], [score for [(_, score)] in expected], atol=1e-4)
@@ -56,7 +64,7 @@ def test_bytes_that_are_no_text_fail_nothing(signatures, bot):
 def test_the_best_answers_are_those_of_a_beam_search(signatures, bot):
     found = signatures["n_best"](questions=tf.constant(QUESTIONS[:6]))
     assert found["answers"].shape == found["scores"].shape == (6, 4)
-    expected = bot.n_best(QUESTIONS[:6], 4, Beam(4))
+    expected = bot.n_best(QUESTIONS[:6], GenerationConfig(Beam(4), num_return=4))
     assert texts(found["answers"]) == [answer for answers in expected for answer, _ in answers]
     np.testing.assert_allclose(found["scores"], [[score for _, score in answers] for answers in expected], atol=1e-4)
 
@@ -64,7 +72,7 @@ def test_the_best_answers_are_those_of_a_beam_search(signatures, bot):
 def test_ids_go_in_and_out(signatures, bot):
     [row] = bot.ids_of(["hello"])
     found = signatures["ids"](inputs=tf.constant([row + [0] * 3, [0] * (len(row) + 3)], tf.int32))
-    expected = generate(bot.model, [row], **bot.settings())
+    expected = bot.generate([row])
     assert found["outputs"].numpy().tolist() == [expected.ids[0].tolist(), [0] * (bot.max_length - 1)]
     np.testing.assert_allclose(found["scores"], [expected.scores[0], 0], atol=1e-4)
 
@@ -90,7 +98,7 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
 )
 def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, assert_answers_as, options):
     about = export_saved_model(small_run, tmp_path / "out", **options)
-    assert about["options"].keys() == options.keys()
+    assert about["options"].keys() == {"strategy", *options}
     ask = module.load(tmp_path / "out")
     decoding = {name: value for name, value in options.items() if name not in ("tokenizer_ops", "xla", "n_best")}
     assert_answers_as(ask, bot, QUESTIONS, **decoding)
@@ -158,7 +166,9 @@ def test_what_cannot_be_is_said_and_leaves_nothing(small_run, tmp_path, monkeypa
 
 
 def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "load", lambda folder: lambda questions: [("틀렸어요", 0.0)] * len(questions))
+    monkeypatch.setattr(
+        module, "load", lambda folder, apply_fallback=True: lambda questions: [("틀렸어요", 0.0)] * len(questions)
+    )
     with pytest.raises(InputError, match="the export was discarded: only 0 of 16"):
         export_saved_model(small_run, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from keras_transformer import Confidence, InputError, Run, report_html
+from keras_transformer import Confidence, GenerationConfig, InputError, Run, report_html
 from keras_transformer.config_file import read_config_file
 from keras_transformer.evaluation.metric_info import LEGEND
 from keras_transformer.evaluation.out_of_domain import invented
@@ -227,9 +227,10 @@ def test_a_real_run_is_asked_as_it_is_told_to(small_run, small_pairs, monkeypatc
         return evaluation(*arguments, **settings)
 
     monkeypatch.setattr(module, "evaluation", listen)
-    page = report_html(small_run, pairs, None, {"반가워요!"}, max_length=20)
+    generation = GenerationConfig(max_length=20)
+    page = report_html(small_run, pairs, {"반가워요!"}, generation=generation)
     assert heard[0][0][0] == small_run and heard[0][0][1] is pairs
-    assert heard[0][0][2:] == (None, {"반가워요!"}, None) and heard[0][1] == {"max_length": 20}
+    assert heard[0][0][2:] == ({"반가워요!"}, None, generation) and heard[0][1] == {}
     assert "100.0%" in Elements(page).texts("p")[0]
 
 

@@ -8,7 +8,7 @@ class Scripted:
     """Answers every question by itself in capitals, and notes what it was asked together.
 
     Attributes:
-        calls: The questions of each call of `n_best`, with the settings.
+        calls: The questions of each call of `n_best`, with the `GenerationConfig`.
         goes_on: While cleared, every answer and every piece of a stream waits.
         left: Set when a stream was closed before its end.
         threads: Those that called.
@@ -19,15 +19,15 @@ class Scripted:
         self.goes_on, self.left = threading.Event(), threading.Event()
         self.goes_on.set()
 
-    def n_best(self, questions, num_return, strategy=None, **settings):
+    def n_best(self, questions, generation):
         self.threads.add(threading.current_thread())
-        self.calls.append((questions, num_return, strategy, settings))
+        self.calls.append((questions, generation))
         assert self.goes_on.wait(300)
         if "부서져라" in questions:
             raise RuntimeError("a path that clients must not see: /home/me/model")
-        return [[(question.strip().upper(), -float(i)) for i in range(num_return)] for question in questions]
+        return [[(question.strip().upper(), -float(i)) for i in range(generation.num_return)] for question in questions]
 
-    def stream(self, question, strategy=None, **settings):
+    def stream(self, question, generation):
         self.threads.add(threading.current_thread())
         try:
             for word in question.upper().split():

@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import Sampling
 
 GENERATED = {"answered_by": "generate", "sources": []}
@@ -52,16 +53,16 @@ def test_settings_reach_the_chatbot(start, bot):
     ask(server, questions="a", strategy={"kind": "sample", "top_k": 7, "seed": 3}, repetition_penalty=1.5)
     ask(server, questions="a", n_best=6, no_repeat_ngram=2)
     assert bot.calls == [
-        (["a"], 2, Beam(3, 1.0), {"max_length": 5, "min_length": 2}),
-        (["a"], 1, Sampling(top_k=7, seed=3), {"repetition_penalty": 1.5}),
-        (["a"], 6, Beam(6), {"no_repeat_ngram": 2}),
+        (["a"], GenerationConfig(Beam(3, 1.0), 2, max_length=5, min_length=2)),
+        (["a"], GenerationConfig(Sampling(top_k=7), max_length=20, repetition_penalty=1.5)),
+        (["a"], GenerationConfig(Beam(6), 6, max_length=20, no_repeat_ngram=2)),
     ]
-    assert bot.calls[1][2].seed == 3
+    assert bot.calls[1][1].strategy.seed == 3
 
 
 def test_a_longer_answer_than_the_model_makes_is_no_setting_of_its_own(start, bot):
     ask(start(), questions="a", max_length=1000)
-    assert bot.calls == [(["a"], 1, None, {})]
+    assert bot.calls == [(["a"], GenerationConfig(max_length=20))]
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_an_answer_that_takes_too_long_is_given_up(held, bot, monkeypatch):
 def test_a_stream_that_takes_too_long_ends_with_an_error(start, bot, monkeypatch):
     late = []
 
-    def stream(question, strategy=None):
+    def stream(question, generation):
         late.append(1000)
         yield "one"
         bot.goes_on.wait(300)
@@ -152,7 +152,7 @@ def test_a_stream_that_takes_too_long_ends_with_an_error(start, bot, monkeypatch
 def test_streams_take_turns_with_each_other_and_with_answers(start, bot, monkeypatch):
     order, begun = [], threading.Event()
 
-    def stream(question, strategy=None):
+    def stream(question, generation):
         for i in range(50):
             begun.set()
             if i == 1:
@@ -160,7 +160,7 @@ def test_streams_take_turns_with_each_other_and_with_answers(start, bot, monkeyp
             order.append(question)
             yield question
 
-    def n_best(questions, num_return, strategy=None):
+    def n_best(questions, generation):
         order.extend(questions)
         return [[(question, 0.0)] for question in questions]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import requests
 
-from keras_transformer import Beam, Chatbot, Greedy, InputError, Sampling
+from keras_transformer import Beam, Chatbot, GenerationConfig, InputError, Sampling
 from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import loop
 from keras_transformer.serving.engine import ServedExport, ServedRun, Settings
@@ -61,7 +61,7 @@ def test_clients_at_the_same_time_get_what_each_gets_alone(server, chatbot):
 
 def test_several_answers_are_those_of_the_chatbot(server, chatbot):
     [found] = ask(server, questions="hello", n_best=3)
-    expected = chatbot.n_best(["hello"], 3, Beam())[0]
+    expected = chatbot.n_best(["hello"], GenerationConfig(Beam(), num_return=3))[0]
     assert [answer["answer"] for answer in found["answers"]] == [answer for answer, _ in expected]
     np.testing.assert_allclose([answer["score"] for answer in found["answers"]], [score for _, score in expected])
 
@@ -71,7 +71,7 @@ def test_a_stream_is_the_reply(server, chatbot):
     response = requests.post(f"{server.address}/v1/stream", json=body, timeout=600)
     end = json.loads(response.content.decode().rpartition("event: end\ndata: ")[2])
     assert (end["answer"], end["answered_by"]) == ("Sleep well.", "generate")
-    assert end["score"] == pytest.approx(chatbot.n_best(["good night"], 1)[0][0][1], abs=1e-3)
+    assert end["score"] == pytest.approx(chatbot.n_best(["good night"])[0][0][1], abs=1e-3)
     assert end["sources"][0]["question"].startswith("good night")
 
 
@@ -102,7 +102,7 @@ def test_after_the_warm_up_no_greedy_question_compiles_anything(server, chatbot,
 
 def test_a_warm_up_can_be_stopped(chatbot, monkeypatch):
     called = []
-    monkeypatch.setattr("keras_transformer.serving.engine.generate", lambda *_, **__: called.append(1))
+    monkeypatch.setattr(chatbot, "generate", lambda *_, **__: called.append(1))
     stop = threading.Event()
     stop.set()
     ServedRun(chatbot).warm_up(stop, 16)
@@ -112,10 +112,14 @@ def test_a_warm_up_can_be_stopped(chatbot, monkeypatch):
 def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
     served = ServedRun(chatbot)
     with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
-        served.accept(Settings(rules=(("min_length", 24),)), 8)
-    assert served.accepted == {Settings(answer_by="generate")}
-    for settings in (Settings(rules=(("max_length", 23),)), Settings(Greedy()), Settings(answer_by="generate")):
-        assert served.accept(settings, 1) == Settings(answer_by="generate")
+        served.accept(Settings(GenerationConfig(min_length=24)), 8)
+    with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
+        served.accept(Settings(GenerationConfig(min_length=24, max_length=30)), 8)
+    default = Settings(GenerationConfig(max_length=23), answer_by="generate")
+    assert served.accepted == {default}
+    alike = [Settings(GenerationConfig(max_length=limit)) for limit in (None, 23, 1000)]
+    for settings in (*alike, Settings(), Settings(answer_by="generate")):
+        assert served.accept(settings, 1) == default
 
 
 class Exported:
@@ -123,10 +127,10 @@ class Exported:
 
     max_length, way = 5, "generate"
 
-    def n_best(self, questions, num_return=1, strategy=None):
+    def n_best(self, questions, generation=None):
         return [[(question.upper(), -0.5)] for question in questions]
 
-    def stream(self, question, strategy=None):
+    def stream(self, question, generation=None):
         yield question.upper()
 
 

@@ -61,8 +61,8 @@ def model():
 
 
 class Bot:
-    def n_best(self, questions, num_return, strategy):
-        return [[(f"answer {len(question)}", -1.0)] * num_return for question in questions]
+    def n_best(self, questions, generation):
+        return [[(f"answer {len(question)}", -1.0)] * generation.num_return for question in questions]
 
 
 @pytest.fixture

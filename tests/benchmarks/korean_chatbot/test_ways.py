@@ -20,9 +20,9 @@ class Bot:
     def __init__(self):
         self.calls = []
 
-    def n_best(self, questions, num_return, strategy):
-        self.calls.append((strategy, num_return))
-        return [FOUND[:num_return] for _ in questions]
+    def n_best(self, questions, generation):
+        self.calls.append((generation.strategy, generation.num_return))
+        return [FOUND[: generation.num_return] for _ in questions]
 
 
 @pytest.fixture
@@ -112,5 +112,5 @@ def test_the_log_probability_of_a_question_is_that_of_it_alone(small_run):
     # The run answers "안녕하세요" with "반가워요!" and "hello" with "Hi there!".
     assert first > second + 3
     assert third == fourth > second
-    [[(_, score)]] = bot.n_best(["안녕하세요"], 1)
+    [[(_, score)]] = bot.n_best(["안녕하세요"])
     assert first == pytest.approx(score, abs=1e-3)
