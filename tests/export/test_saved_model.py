@@ -166,9 +166,10 @@ def test_what_cannot_be_is_said_and_leaves_nothing(small_run, tmp_path, monkeypa
 
 
 def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        module, "load", lambda folder, apply_fallback=True: lambda questions: [("틀렸어요", 0.0)] * len(questions)
-    )
+    def load(folder, apply_fallback=True):
+        return lambda questions: [("틀렸어요", 0.0)] * len(questions)
+
+    monkeypatch.setattr(module, "load", load)
     with pytest.raises(InputError, match="the export was discarded: only 0 of 16"):
         export_saved_model(small_run, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
