@@ -1,6 +1,6 @@
 """What a person gets from a chatbot of the plain command: known, reworded and new questions, and corrections.
 
-    python -m benchmarks.chatbot ChatbotData.csv --runs FOLDER [--seeds 0 1 2] [--part test]
+    python -m benchmarks.chatbot ChatbotData.csv --runs FOLDER [--seeds 0 1 2] [--split test]
 
 For each seed it runs `keras-transformer train CORPUS --run RUN --seed SEED`, unless FOLDER has that run already, and
 asks it. The nearest question by TF-IDF, twenty lines of scikit-learn, stands beside it. The answers to a fixed 120
@@ -45,7 +45,7 @@ def parse(arguments):
     parser.add_argument("corpus", help="a CSV file of questions and answers, such as ChatbotData.csv")
     parser.add_argument("--runs", required=True, type=pathlib.Path, help="folder that keeps the runs and the answers")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--part", default="validation", choices=("validation", "test"))
+    parser.add_argument("--split", default="validation", choices=("validation", "test"))
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
     return parser.parse_args(arguments)
 
@@ -104,7 +104,7 @@ def corrections(bot, exam):
 
 
 def measure(run, exam, known):
-    """What a run does: figures by name, and its answers to the questions of the part by system."""
+    """What a run does: figures by name, and its answers to the questions of the split by system."""
     bot = Chatbot.load(run)
     (run / CORRECTIONS).unlink(missing_ok=True)
     answers = {"ours": bot.replies(exam.questions), "ours, generate": bot.replies(exam.questions, answer_by="generate")}
@@ -129,7 +129,7 @@ def pooled(found):
 def main(arguments=None):
     """Trains, asks, and publishes."""
     options = parse(arguments)
-    exam = Exam(load_pairs(options.corpus), options.part)
+    exam = Exam(load_pairs(options.corpus), options.split)
     known, baseline = known_questions(exam), nearest(exam, "1 to 2 characters").texts
     seconds, figures, answers = [], [], []
     for seed in options.seeds:
@@ -138,17 +138,17 @@ def main(arguments=None):
         of_run, of_systems = measure(run, exam, known)
         figures.append(of_run)
         answers.append(of_systems)
-    write_judged(options.runs / f"{options.part}.jsonl", exam, {BASELINE: baseline, **answers[0]})
+    write_judged(options.runs / f"{options.split}.jsonl", exam, {BASELINE: baseline, **answers[0]})
     rows = [["training, minutes, whole process", *(f"{one / 60:.1f}" for one in seconds)]]
     rows += [[name, *(f"{one[name]:.1%}" for one in figures)] for name in figures[0]]
     base = text_metrics.chrf(baseline, exam.references)
-    lines = [f"chrF on the {options.part} part: {BASELINE} {base.value:.1f}"]
+    lines = [f"chrF on the {options.split} split: {BASELINE} {base.value:.1f}"]
     for name in answers[0]:
         found = [text_metrics.chrf(one[name], exam.references) for one in answers]
         gain, (low, high) = difference(pooled(found), pooled([base] * len(found)))
         each = " / ".join(f"{score.value:.1f}" for score in found)
         lines.append(f"{name} {each}; less the nearest question's {gain:+.1f} ({low:+.1f} to {high:+.1f})")
-    made_by = f"`python -m benchmarks.chatbot {pathlib.Path(options.corpus).name} --part {options.part}`"
+    made_by = f"`python -m benchmarks.chatbot {pathlib.Path(options.corpus).name} --split {options.split}`"
     where = f"{made_by}. {describe_machine()}; {describe_versions()}."
     header = ["", *(f"seed {seed}" for seed in options.seeds)]
     paragraphs = [where, table(header, rows), *(f"- {line}" for line in lines)]

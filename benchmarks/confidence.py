@@ -2,7 +2,7 @@
 
     python -m benchmarks.confidence RUN CORPUS [--foreign NAME=FILE …] [--figure FILE]
 
-A run trained on CORPUS is calibrated on its validation part. Then it is asked the questions of the test part, which
+A run trained on CORPUS is calibrated on its validation split. Then it is asked the questions of the test split, which
 should be refused no more often than was allowed, and questions that it cannot know: the small talk of `data/`, if it
 was not trained on that; the questions of other corpora, or the words in the first column of a .tsv file; random text;
 and its own test questions with their characters shuffled, or with words from all of them. The folder of the run is left
@@ -27,7 +27,7 @@ from keras_transformer.evaluation.out_of_domain import auroc, invented
 NAME = "confidence"
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 AUROC = ("AUROC", "of the answer's log-probability", "of the question's pieces a character")
-OWN = "test part"
+OWN = "test split"
 LANGUAGES = {"ko": "small talk in Korean", "en": "small talk in English"}
 MOST = 1000  # Questions of a foreign corpus.
 
@@ -54,7 +54,7 @@ def small_talk():
 
 
 def asked_of(corpus, files):
-    """What a run is asked: sets of questions by their names, its own test part first.
+    """What a run is asked: sets of questions by their names, its own test split first.
 
     Args:
         corpus: The file that it was trained on.
@@ -62,7 +62,7 @@ def asked_of(corpus, files):
     """
     own = different(split_pairs(load_pairs(corpus))["test"]["question"])
     if not own:
-        raise InputError(f"{corpus}: its test part holds no question")
+        raise InputError(f"{corpus}: its test split holds no question")
     others = {} if corpus.samefile(SMALL_TALK) else small_talk()
     others |= {name: questions_of(path) for name, path in files}
     return {OWN: own, **{name: drawn(texts, MOST) for name, texts in others.items()}, **invented(own)}
@@ -105,10 +105,10 @@ def report(confidence, asked):
         told = ["", "", ""] if name == OWN else [f"{auroc(*both):.3f}" for both in zip(own, columns(confidence, pairs))]
         rows.append([name, f"{len(pairs):,}", *(f"{share:.1%}" for share in refused), *told])
     how = (
-        f"Calibrated on the {len(confidence.own):,} different questions of the validation part; greedy answers. "
+        f"Calibrated on the {len(confidence.own):,} different questions of the validation split; greedy answers. "
         "The table has the shares of the questions that are refused, by the rate of wrong refusals that is allowed: in "
         "the first row they should be that rate at most, in the others all. AUROC: how well the confidence tells these "
-        "questions from those of the test part, and how well its two numbers do by themselves; 0.5 is chance."
+        "questions from those of the test split, and how well its two numbers do by themselves; 0.5 is chance."
     )
     return [how, table(header, rows)]
 

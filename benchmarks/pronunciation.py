@@ -98,7 +98,7 @@ def measure(files, language, seed, beam, runs):
     say(f"{language}, seed {seed} …")
     run = runs / f"{language}_{seed}"
     seconds = train(files, language, seed, run)
-    dev, test = (word_error_rate(run, files / f"{language}_{part}.tsv", beam) for part in ("dev", "test"))
+    dev, test = (word_error_rate(run, files / f"{language}_{split}.tsv", beam) for split in ("dev", "test"))
     say(f"  {language}, seed {seed}: dev {dev:.2f} %, test {test:.2f} %, {seconds:.0f} s")
     return dev, test, seconds
 

@@ -4,7 +4,7 @@
 
 The same settings are trained twice with each seed. Plainly: Keras's own Adam, one pair in a row, batches of random
 pairs padded to their longest, float32. And as `train` does it: packed rows, the precision that it chooses, compiled
-parts. Both validate the moving average of the weights after each epoch, in bits per character.
+splits. Both validate the moving average of the weights after each epoch, in bits per character.
 """
 
 import pathlib
@@ -36,12 +36,12 @@ class PlainBatches(Buckets):
         return self._cut(np.random.default_rng((self.seed, epoch)).permutation(len(self.encoded)))
 
 
-def train_plainly(run, parts):
+def train_plainly(run, splits):
     """Trains what a run folder asks for, without what makes it fast.
 
     Args:
         run: The `Run`, whose settings and tokenizer are taken.
-        parts: What `split_pairs` returned.
+        splits: What `split_pairs` returned.
 
     Returns:
         Validation bits per character after each epoch.
@@ -50,7 +50,7 @@ def train_plainly(run, parts):
     keras.utils.set_random_seed(config.seed)
     model = run.build_model()
     encoded, held_out = (
-        encode_pairs(parts[name], run.tokenizer, config.max_length) for name in ("train", "validation")
+        encode_pairs(splits[name], run.tokenizer, config.max_length) for name in ("train", "validation")
     )
     batches = PlainBatches(encoded, config.batch_size, seed=config.seed)
     model.compile(

@@ -38,14 +38,14 @@ def main():
     options.add_argument("corpus")
     options = options.parse_args()
     run, pairs = Run(options.run), load_pairs(options.corpus)
-    parts, alone = split_pairs(pairs), single_answers(pairs)
-    asked = [question for question in dict.fromkeys(parts["train"]["question"]) if question in alone]
-    held_out = parts["test"].drop_duplicates("question").head(HELD_OUT)
+    splits, alone = split_pairs(pairs), single_answers(pairs)
+    asked = [question for question in dict.fromkeys(splits["train"]["question"]) if question in alone]
+    held_out = splits["test"].drop_duplicates("question").head(HELD_OUT)
     for name, model in (("best", run.load_model()), ("last", last_model(run))):
         bot = Chatbot(model, run.tokenizer, run.config.max_length)
         exact = sum(a == alone[q] for q, a in zip(asked, bot.replies(asked)))
         print(f"{name} weights: {exact:,} of {len(asked):,} training questions with a single answer come back exactly")
-        print(f"         ({exact / len(asked):.1%}); the first {HELD_OUT} questions of the test part:")
+        print(f"         ({exact / len(asked):.1%}); the first {HELD_OUT} questions of the test split:")
         for question, answer in zip(held_out["question"], bot.replies(list(held_out["question"]))):
             print(f"  {question}\n    -> {answer}")
 

@@ -64,10 +64,10 @@ def make_evaluation():
     from keras_transformer.evaluation.evaluate import Evaluation, scores_of
     from keras_transformer.evaluation.text_metrics import Score, ratio
 
-    def make(asked, answers, bits=None, met=None):
+    def make(asked, answers, bits=None, leaked=None):
         bits = np.array(bits or [(1, 1)] * len(asked), float)
         scores = {"bits_per_char": Score(bits, ratio), "loss": Score(bits, ratio), "perplexity": Score(bits, ratio)}
-        return Evaluation(asked, answers, scores | scores_of(answers, list(asked.values())), met)
+        return Evaluation(asked, answers, scores | scores_of(answers, list(asked.values())), leaked)
 
     return make
 
@@ -126,7 +126,7 @@ def browser():
 
 @pytest.fixture
 def show_page(browser, tmp_path):
-    """A function that opens a page's text as a file; in the end, nothing else was asked for and no error was met."""
+    """A function that opens a page's text as a file; in the end, nothing else was asked for and no error was leaked."""
     file, asked, errors, contexts = tmp_path / "쪽.html", [], [], []
 
     def open_page(text, **settings):

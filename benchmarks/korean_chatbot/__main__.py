@@ -5,7 +5,7 @@
 All are asked the same questions, which nobody met in training: the most frequent answer, that of the most similar
 training question, the peers, and ours. Those that learn are trained with each seed. Answers and runs are kept in the
 work folder: a second start goes on where the first one ended, and a system that fails does not cost the others theirs.
-The document is written anew as a whole; that of the validation part is printed only, unless --results says where to.
+The document is written anew as a whole; that of the validation split is printed only, unless --results says where to.
 """
 
 import os
@@ -46,12 +46,12 @@ def parse(arguments):
         help="of the tutorial's model, which trains longest (default: as --seeds)",
     )  # fmt: skip
     parser.add_argument(
-        "--part", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
+        "--split", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
     )
     options = parser.parse_args(arguments)
     options.seeds, options.presets = list(dict.fromkeys(options.seeds)), list(dict.fromkeys(options.presets))
     options.tutorial_seeds = list(dict.fromkeys(options.tutorial_seeds or options.seeds))
-    if options.results is None and options.part == "test":
+    if options.results is None and options.split == "test":
         options.results = DOCUMENT
     return options
 
@@ -86,7 +86,7 @@ def our_systems(exam, nearest, trainer, options):
 def main(arguments=None):
     options = parse(arguments)
     corpus = Corpus(options.corpus)
-    exam, validation = Exam(corpus.pairs, options.part), Exam(corpus.pairs, "validation")
+    exam, validation = Exam(corpus.pairs, options.split), Exam(corpus.pairs, "validation")
     work = WorkFolder(options.work, corpus.path)
     variant, variants = baselines.choose_variant(validation)
     nearest = baselines.NearestQuestions(exam.train, variant)

@@ -64,7 +64,7 @@ class NearestQuestions:
 
 
 def choose_variant(validation):
-    """The variant of `NearestQuestions` that does best on an exam of the validation part.
+    """The variant of `NearestQuestions` that does best on an exam of the validation split.
 
     Returns:
         Its name, and chrF of all variants by their names.

@@ -15,29 +15,29 @@ OWNER = "corpus.sha256"  # Says which corpus a folder of answers and runs was ma
 
 
 class Exam:
-    """The questions of a part of a corpus.
+    """The questions of a split of a corpus.
 
     Args:
         pairs: The corpus, as `load_pairs` returns it.
-        part: "validation" or "test", by the frozen split.
+        split: "validation" or "test", by the frozen split.
 
     Attributes:
-        part: The same.
+        split: The same.
         questions: The different ones.
         references: For each of them the answers that it has in the corpus, lists.
-        train: The pairs of the training part, a DataFrame.
+        train: The pairs of the training split, a DataFrame.
 
     Raises:
-        InputError: If the part, or that of training, is empty.
+        InputError: If the split, or that of training, is empty.
     """
 
-    def __init__(self, pairs, part):
-        parts = split_pairs(pairs)
-        for name in ("train", part):
-            if parts[name].empty:
-                raise InputError(f"the corpus is too small: none of its {len(pairs)} pairs falls into the {name} part")
-        asked = answers_by_question(parts[part])
-        self.part, self.train = part, parts["train"]
+    def __init__(self, pairs, split):
+        splits = split_pairs(pairs)
+        for name in ("train", split):
+            if splits[name].empty:
+                raise InputError(f"the corpus is too small: none of its {len(pairs)} pairs falls into the {name} split")
+        asked = answers_by_question(splits[split])
+        self.split, self.train = split, splits["train"]
         self.questions, self.references = list(asked), list(asked.values())
 
 
@@ -122,9 +122,9 @@ class WorkFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         write_atomically(owner, f"{digest}\n")
 
-    def answers(self, part, system, seed):
+    def answers(self, split, system, seed):
         """The file for the answers of a system."""
-        return self.path / part / f"{file_name(system)}-{seed}.jsonl"
+        return self.path / split / f"{file_name(system)}-{seed}.jsonl"
 
     def run(self, settings, seed):
         """The folder for a run."""
@@ -132,7 +132,7 @@ class WorkFolder:
 
     def asked(self, exam):
         """A file of JSON lines with the questions of an exam and their references."""
-        path = self.path / f"{exam.part}.jsonl"
+        path = self.path / f"{exam.split}.jsonl"
         rows = [
             json.dumps({"question": question, "references": [*map(normalize, references)]}, ensure_ascii=False)
             for question, references in zip(exam.questions, exam.references, strict=True)
@@ -142,5 +142,5 @@ class WorkFolder:
 
 
 def file_name(name):
-    """A name as a part of a path: "beam 4, length penalty 0.6" becomes "beam_4_length_penalty_0.6"."""
+    """A name as a component of a path: "beam 4, length penalty 0.6" becomes "beam_4_length_penalty_0.6"."""
     return re.sub(r"[^\w.]+", "_", name).strip("_")

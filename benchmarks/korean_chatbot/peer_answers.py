@@ -4,7 +4,7 @@
 
 It imports `common` and the peer's script from the folder of the peers, and nothing of ours. Model, loss, schedule and
 batches are theirs. Training ends when validation bits per character got no better for `PATIENCE` epochs, and the best
-epoch's weights count; what was trained is kept, so that another part is asked without training again. Answers are
+epoch's weights count; what was trained is kept, so that another split is asked without training again. Answers are
 greedy: the whole decoder runs again for every token, as the tutorial does it, with many questions side by side.
 """
 

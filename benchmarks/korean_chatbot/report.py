@@ -30,7 +30,7 @@ The score of ours less that of the other, on the same questions at every draw. B
 character, above zero in chrF.
 """.strip()
 TRIED = """
-Settings and ways of choosing answers were tried on the validation part alone: `KOREAN_CHATBOT_SEARCH.md`. What was
+Settings and ways of choosing answers were tried on the validation split alone: `KOREAN_CHATBOT_SEARCH.md`. What was
 chosen, besides the preset as it is:
 """.strip()
 
@@ -44,7 +44,7 @@ def document(exam, corpus, made_by, others, ours, variants, settings, left_out):
         made_by: How, when and where the figures came to be.
         others: The baselines, `Scored`.
         ours: Ours, `Scored`.
-        variants: chrF on the validation part of each variant of the nearest questions.
+        variants: chrF on the validation split of each variant of the nearest questions.
         settings: The files of our settings.
         left_out: Lines on systems that could not be asked.
     """
@@ -74,16 +74,16 @@ def asked(exam, corpus):
     """What is asked, in a paragraph."""
     answers, train = sum(map(len, exam.references)), len(exam.train)
     return (
-        f"Asked are the {len(exam.questions):,} different questions of the {exam.part} part of {corpus.path.name},\n"
+        f"Asked are the {len(exam.questions):,} different questions of the {exam.split} split of {corpus.path.name},\n"
         f"which have {answers:,} answers there; {train:,} of its {len(corpus.pairs):,} pairs are for training.\n"
-        "The split goes by the questions' hashes: no question stands in two parts. Each is answered by itself."
+        "The split goes by the questions' hashes: no question stands in two splits. Each is answered by itself."
     )
 
 
 def chosen(variants):
     """How the nearest questions are found, in a paragraph and a table."""
     rows = [[name, f"{value:.2f}"] for name, value in sorted(variants.items(), key=lambda pair: -pair[1])]
-    how = "What is counted of a question to find the nearest ones, and chrF of their answers on the validation part:"
+    how = "What is counted of a question to find the nearest ones, and chrF of their answers on the validation split:"
     return f"{how}\n\n{table(['counted', 'chrF'], rows)}"
 
 

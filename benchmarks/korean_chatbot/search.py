@@ -1,10 +1,10 @@
-"""Which settings and which way of choosing answers suit a Korean chat corpus? Asked on its validation part alone.
+"""Which settings and which way of choosing answers suit a Korean chat corpus? Asked on its validation split alone.
 
     python -m benchmarks.korean_chatbot.search ChatbotData.csv [--only NAME …]
 
 Each of the settings is trained with one seed and answers in a few ways, those learned by heart in all: with beams of
 several length penalties, by choosing among several answers, and as the nearest training question is answered. The test
-part is never read. Runs and answers are kept as `benchmarks.korean_chatbot` keeps them, and in the same folder.
+split is never read. Runs and answers are kept as `benchmarks.korean_chatbot` keeps them, and in the same folder.
 """
 
 import os
@@ -67,7 +67,7 @@ def main(arguments=None):
         ways = [ours[IN_ALL_WAYS].system(way, [SEED]) for way in WAYS]
         sections.append(section("Ways of choosing answers", ways, exam, work))
     about = (
-        f"The {len(exam.questions):,} different questions of the validation part, {len(exam.train):,} pairs to train "
+        f"The {len(exam.questions):,} different questions of the validation split, {len(exam.train):,} pairs to train "
         f"on, seed {SEED}. In brackets stand 95 % intervals."
     )
     title = "# What was tried for the Korean chat corpus"

@@ -47,7 +47,7 @@ def ask(system, exam, work):
     """
     found = []
     for seed in system.seeds:
-        path = work.answers(exam.part, system.name, seed)
+        path = work.answers(exam.split, system.name, seed)
         say(f"{system.name}, seed {seed} …" if len(system.seeds) > 1 else f"{system.name} …")
         try:
             found.append(kept_or_asked(path, system.made_by, exam.questions, functools.partial(system.ask, seed)))
@@ -155,13 +155,13 @@ class Trainer:
         return run
 
     def _reversed_corpus(self):
-        """A folder with a file for each part, its questions and answers exchanged, parted by the questions still."""
+        """A folder with a file for each split, its questions and answers exchanged, still split by the questions."""
         folder = self._work.path / "reverse"
         folder.mkdir(exist_ok=True)
-        parts = split_pairs(self._corpus.pairs)
-        for part in REVERSE:
-            pairs = parts[part].rename(columns={"question": "answer", "answer": "question"})
-            pairs.to_csv(folder / f"{part}.csv", columns=["question", "answer"], index=False)
+        splits = split_pairs(self._corpus.pairs)
+        for split in REVERSE:
+            pairs = splits[split].rename(columns={"question": "answer", "answer": "question"})
+            pairs.to_csv(folder / f"{split}.csv", columns=["question", "answer"], index=False)
         return folder
 
 
@@ -172,7 +172,7 @@ class Ours:
         name: Of the settings.
         words: That tell the command line of them.
         exam: The `Exam`.
-        nearest: The `NearestQuestions` of its training part.
+        nearest: The `NearestQuestions` of its training split.
         trainer: The `Trainer`.
     """
 

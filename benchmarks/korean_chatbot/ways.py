@@ -71,7 +71,7 @@ class Asker:
     Args:
         run: The run folder.
         exam: The `Exam`.
-        nearest: The `NearestQuestions` of its training part.
+        nearest: The `NearestQuestions` of its training split.
         reverse: A function that returns the folder of a run trained from answers to questions.
     """
 

@@ -65,7 +65,7 @@ def read_questions(options, run):
             f"name a file of unseen questions and answers: keras-transformer calibrate {run.path} FILE"
         )
     corpus = corpus_of(options, run)
-    splits = (one["validation"] for one in corpus.parts(run.config.turns, run.config.hold_out) if "validation" in one)
+    splits = (one["validation"] for one in corpus.splits(run.config.turns, run.config.hold_out) if "validation" in one)
     questions = different(question for split in splits for question in split["question"])
     if not questions:
         raise InputError(f"{' '.join(corpus.source['corpus'])}: its validation split holds no question")

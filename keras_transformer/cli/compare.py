@@ -7,7 +7,7 @@ import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, fill_columns, table, wrap
-from keras_transformer.cli.evaluation_data import add_part_options, check_part_options, read_part
+from keras_transformer.cli.evaluation_data import add_part_options, check_part_options, read_split
 from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.metric_info import LEGEND
@@ -47,18 +47,18 @@ def run_compare(options):
     check_answer_by(options, *options.runs)
     if not options.corpus:
         check_own_corpus(runs)
-    part = read_part(options, runs[0])
-    own = [run.corpus["fingerprint"] == part.fingerprint for run in runs]
-    print(f"Comparing on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
+    split = read_split(options, runs[0])
+    own = [run.corpus["fingerprint"] == split.fingerprint for run in runs]
+    print(f"Comparing on {len(split.pairs):,} pairs …", file=sys.stderr, flush=True)
     comparison = compare(
         options.runs,
-        part.pairs,
-        training_answers=part.training_answers if all(own) else None,
+        split.pairs,
+        training_answers=split.training_answers if all(own) else None,
         answer_by=options.answer_by,
         generation=generation,
     )
     for run, same in zip(comparison["runs"], own):
-        if run["met"] is None and not same:
+        if run["leaked"] is None and not same:
             warn_of_unknown(run["run"])
     if options.json:
         print(json.dumps(comparison, ensure_ascii=False))

@@ -93,14 +93,14 @@ def facts(corpus):
     return {
         "name": corpus.name,
         "language": corpus.language,
-        "pairs": sum(corpus.parts.values()) or corpus.pairs,
+        "pairs": sum(corpus.splits.values()) or corpus.pairs,
         "licence": corpus.licence,
         "here": corpus.is_here,
         "description": corpus.description,
         "homepage": corpus.homepage,
         "citation": corpus.citation,
         "own_parts": corpus.has_own_parts,
-        "parts": corpus.parts,
+        "splits": corpus.splits,
         "files": [{"url": file.url, "bytes": file.size, "sha256": file.sha256} for file in corpus.files],
         "downloads": str(corpus.downloads),
         "prepared": str(corpus.prepared),
@@ -123,10 +123,10 @@ def show_rows(corpus):
     """Yields the rows of details that `data show` prints below the description."""
     details = facts(corpus)
     origin = "its own" if corpus.has_own_parts else "the frozen split, by the questions"
-    sizes = ", ".join(f"{part} {pairs:,}" for part, pairs in corpus.parts.items())
+    sizes = ", ".join(f"{split} {pairs:,}" for split, pairs in corpus.splits.items())
     yield "language", corpus.language
     yield "pairs", f"{details['pairs']:,}"
-    yield "parts", f"{sizes} ({origin})" if sizes else origin
+    yield "splits", f"{sizes} ({origin})" if sizes else origin
     yield "licence", corpus.licence
     yield "homepage", corpus.homepage
     for file in corpus.files:

@@ -110,9 +110,9 @@ def split_lines(report):
     split = report.split
     table = [("split by question", "pairs", "question also in training", "answer also in training")]
     table += [("training", f"{split.train:,}", "", "")]
-    for name, part in (("validation", split.validation), ("test", split.test)):
-        shares = [f"{count:,} ({count / max(1, part.pairs):.1%})" for count in (part.near, part.known)]
-        table += [(name, f"{part.pairs:,}", *shares)]
+    for name, held_out in (("validation", split.validation), ("test", split.test)):
+        shares = [f"{count:,} ({count / max(1, held_out.pairs):.1%})" for count in (held_out.near, held_out.known)]
+        table += [(name, f"{held_out.pairs:,}", *shares)]
     yield ""
     yield from aligned(table)
     if split.near:

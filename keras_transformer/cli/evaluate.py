@@ -5,7 +5,7 @@ import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
-from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_part
+from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split
 from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
 from keras_transformer.evaluation.metric_info import LEGEND
 
@@ -35,12 +35,12 @@ def run_evaluate(options):
 
     generation = generation_config(options)
     check_answer_by(options, options.run)
-    part = read_part(options, Run(options.run))
-    print(f"Evaluating on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
+    split = read_split(options, Run(options.run))
+    print(f"Evaluating on {len(split.pairs):,} pairs …", file=sys.stderr, flush=True)
     results = evaluate(
         options.run,
-        part.pairs,
-        training_answers=part.training_answers,
+        split.pairs,
+        training_answers=split.training_answers,
         answer_by=options.answer_by,
         generation=generation,
     )

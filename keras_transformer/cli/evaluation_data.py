@@ -11,13 +11,13 @@ from keras_transformer.cli.generation_options import (
     given,
 )
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_source_options
-from keras_transformer.data.split import PARTS
+from keras_transformer.data.split import SPLITS
 from keras_transformer.errors import InputError
 
 REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)
 
 
-class Part(typing.NamedTuple):
+class EvaluationData(typing.NamedTuple):
     """A split of a corpus to evaluate on.
 
     Attributes:
@@ -45,7 +45,7 @@ def add_part_options(command):
     command.add_argument(
         "--split",
         default="test",
-        metavar="|".join(PARTS),
+        metavar="|".join(SPLITS),
         help="split of the corpus to evaluate on (default: %(default)s)",
     )
     add_source_options(command)
@@ -54,15 +54,15 @@ def add_part_options(command):
 
 def check_part_options(options):
     """Raises `InputError` if the options are invalid or conflict."""
-    if options.split not in PARTS:
-        raise InputError(f"--split: must be one of {', '.join(PARTS)}, not {options.split!r}")
+    if options.split not in SPLITS:
+        raise InputError(f"--split: must be one of {', '.join(SPLITS)}, not {options.split!r}")
     if options.n_best is not None:
         raise InputError("--n-best: evaluation uses only the best answer to each question: leave it out")
     check_strategy_options(options)
 
 
-def read_part(options, run):
-    """Returns the selected `Part` of the named corpus, or of the run's own."""
+def read_split(options, run):
+    """Returns the selected `EvaluationData` of the named corpus, or of the run's own."""
     import pandas
 
     from keras_transformer.training.corrections import corrected
@@ -71,7 +71,8 @@ def read_part(options, run):
     fingerprint, source = corpus.fingerprint(turns), corpus.source["corpus"]
     own = fingerprint == run.corpus["fingerprint"]
     frames, training_answers = [], set()
-    for splits in corrected(corpus, own and run.corpus.get("corrections")).parts(turns, run.config.hold_out or not own):
+    corpus = corrected(corpus, own and run.corpus.get("corrections"))
+    for splits in corpus.splits(turns, run.config.hold_out or not own):
         if options.split in splits:
             frames.append(splits[options.split])
         if own and "train" in splits:
@@ -80,7 +81,7 @@ def read_part(options, run):
     if not len(pairs):
         paths = " ".join(source)
         raise InputError(f"{paths}: its {options.split} split holds no pairs: choose another with --split")
-    return Part(pairs, training_answers if own else None, fingerprint, source)
+    return EvaluationData(pairs, training_answers if own else None, fingerprint, source)
 
 
 def words_of(options):

@@ -7,7 +7,7 @@ import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
-from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_part, words_of
+from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split, words_of
 from keras_transformer.cli.generation_options import add_strategy_options, check_answer_by, generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.visualize.picture import check_place
@@ -43,11 +43,11 @@ def run_report(options):
     check_packages()
     generation, run = generation_config(options), Run(options.run)
     check_answer_by(options, options.run)
-    part = read_part(options, run)
-    corpus = [os.path.basename(os.path.normpath(source)) for source in part.source]
-    print(f"Evaluating on {len(part.pairs):,} pairs …", file=sys.stderr, flush=True)
+    split = read_split(options, run)
+    corpus = [os.path.basename(os.path.normpath(source)) for source in split.source]
+    print(f"Evaluating on {len(split.pairs):,} pairs …", file=sys.stderr, flush=True)
     page = report_html(
-        run.path, part.pairs, training_answers=part.training_answers, corpus=" ".join(corpus), part=options.split,
+        run.path, split.pairs, training_answers=split.training_answers, corpus=" ".join(corpus), split=options.split,
         commands=commands(run, corpus, options), answer_by=options.answer_by, generation=generation,
     )  # fmt: skip
     write_atomically(path, page.encode("utf-8"))

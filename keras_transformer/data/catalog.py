@@ -82,7 +82,7 @@ class NamedCorpus:
         return (self.prepared / "dataset_info.json").is_file()
 
     @property
-    def parts(self) -> dict[str, int]:
+    def splits(self) -> dict[str, int]:
         """Dictionary of the number of pairs in each split; empty if the corpus is not prepared."""
         if not self.is_here:
             return {}
@@ -187,24 +187,24 @@ def load_corpus(name: str) -> dict[str, pandas.DataFrame]:
     """
     import pandas
 
-    splits = _find_prepared(name).parts
+    splits = _find_prepared(name).splits
     return {split: pandas.DataFrame(corpus_pairs(name, split), columns=["question", "answer"]) for split in splits}
 
 
-def corpus_pairs(name: str, part: str = "train") -> Iterator[tuple[str, str]]:
+def corpus_pairs(name: str, split: str = "train") -> Iterator[tuple[str, str]]:
     """Yields (question, answer) for every pair in a split of a corpus, in order.
 
     Args:
         name: Name of the corpus.
-        part: Name of the split.
+        split: Name of the split.
 
     Raises:
         InputError: If the name or the split is unknown, or the corpus is not downloaded.
     """
     corpus = _find_prepared(name)
-    if part not in corpus.parts:
-        raise InputError(f"{name}: no split is named {part!r}; there are {', '.join(corpus.parts)}")
-    for batch in _builder(corpus).as_dataset(split=part, batch_size=BATCH).as_numpy_iterator():
+    if split not in corpus.splits:
+        raise InputError(f"{name}: no split is named {split!r}; there are {', '.join(corpus.splits)}")
+    for batch in _builder(corpus).as_dataset(split=split, batch_size=BATCH).as_numpy_iterator():
         for question, answer in zip(batch["question"], batch["answer"]):
             yield question.decode("utf-8"), answer.decode("utf-8")
 

@@ -15,10 +15,10 @@ import pandas
 from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus
 from keras_transformer.data.loading import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.readers import ENDINGS
-from keras_transformer.data.split import PARTS, split_pairs
+from keras_transformer.data.split import SPLITS, split_pairs
 from keras_transformer.errors import CorpusTooSmall, InputError
 
-PART_NAMES = {
+SPLIT_NAMES = {
     "train": "train", "training": "train",
     "validation": "validation", "valid": "validation", "val": "validation", "dev": "validation",
     "test": "test",
@@ -36,7 +36,7 @@ class Survey:
     Attributes:
         fingerprint: A SHA-256 in hexadecimal that identifies the corpus: it depends on all texts, on the order of the
             pairs, and on the splits of the files.
-        sizes: The number of pairs of each split in `PARTS`.
+        sizes: The number of pairs of each split in `SPLITS`.
         pairs: The number of pairs.
         sample: DataFrame of training pairs to train a tokenizer on: all pairs, or a uniform sample of `SAMPLE` pairs.
     """
@@ -107,7 +107,7 @@ class Corpus:
             InputError: If a file cannot be read.
             CorpusTooSmall: If there are no pairs for training or validation.
         """
-        digest, sizes, sample, total = hashlib.sha256(), dict.fromkeys(PARTS, 0), Sample(), 0
+        digest, sizes, sample, total = hashlib.sha256(), dict.fromkeys(SPLITS, 0), Sample(), 0
         for name, pairs in self._read(turns):
             add_to_fingerprint(digest, name, pairs)
             total += len(pairs)
@@ -128,7 +128,7 @@ class Corpus:
             add_to_fingerprint(digest, name, pairs)
         return digest.hexdigest()
 
-    def parts(self, turns=1, hold_out=True):
+    def splits(self, turns=1, hold_out=True):
         """Yields a dictionary from split names to DataFrames for each chunk; the arguments are those of `survey`."""
         chunks = self._read(turns)
         while True:
@@ -212,7 +212,7 @@ def named_files(name):
     except InputError as error:
         raise InputError(f"{name}: no such file; and {error}") from error
     download_corpus(name)
-    return [(split, functools.partial(named_chunks, name, split)) for split in corpus.parts]
+    return [(split, functools.partial(named_chunks, name, split)) for split in corpus.splits]
 
 
 def named_chunks(name, split, turns):
@@ -227,7 +227,7 @@ def named_chunks(name, split, turns):
 def split_of(file):
     """Returns the split that a file name contains, or None."""
     words = re.split(r"[\W\d_]+", file.stem.lower())
-    return next((PART_NAMES[word] for word in words if word in PART_NAMES), None)
+    return next((SPLIT_NAMES[word] for word in words if word in SPLIT_NAMES), None)
 
 
 def paths_of(source):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas
 
-PARTS = ("train", "validation", "test")
+SPLITS = ("train", "validation", "test")
 
 
-def part(question):
+def split_name(question):
     """Returns the split of a question, which depends only on a hash of its text.
 
     Equal questions always belong to the same split, so that test questions do not leak into training. The split does
@@ -44,7 +44,7 @@ def split_pairs(pairs: pandas.DataFrame) -> dict[str, pandas.DataFrame]:
         pairs: DataFrame with a column "question"; a column "opening" takes precedence.
 
     Returns:
-        A dictionary from each of `PARTS` to its rows, in their order.
+        A dictionary from each of `SPLITS` to its rows, in their order.
     """
-    splits = pairs["opening" if "opening" in pairs else "question"].map(part)
-    return {name: pairs[splits == name].reset_index(drop=True) for name in PARTS}
+    splits = pairs["opening" if "opening" in pairs else "question"].map(split_name)
+    return {name: pairs[splits == name].reset_index(drop=True) for name in SPLITS}

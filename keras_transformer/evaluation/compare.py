@@ -45,8 +45,8 @@ def compare(
 
     Returns:
         A dictionary with these keys. "runs": for each run, a dictionary with its folder ("run"), its "scores" as in
-        `evaluate`, the number of questions in its training data ("met"), its way of answering ("answer_by"), and, for
-        all but the baseline, "differences": for each score that is a sum over questions, its "difference" from the
+        `evaluate`, the number of its training questions among them ("leaked"), its way of answering ("answer_by"), and,
+        for all but the baseline, "differences": for each score that is a sum over questions, its "difference" from the
         baseline, its "interval" (95 %, paired bootstrap resampling) and whether it is "significant" (the interval
         excludes zero). "samples": ten questions, drawn at random and independently of the answers, with their
         "references" and the runs' "answers". "signatures" of sacreBLEU. "questions" and "pairs": their numbers.
@@ -62,7 +62,7 @@ def compare(
     runs = []
     for run_dir, one, scores in zip(run_dirs, evaluations, all_scores):
         values = {name: score.value for name, score in scores.items()} | one.distinct
-        runs.append({"run": str(run_dir), "scores": values, "met": one.met, "answer_by": one.answer_by})
+        runs.append({"run": str(run_dir), "scores": values, "leaked": one.leaked, "answer_by": one.answer_by})
         if one is not evaluations[0]:
             runs[-1]["differences"] = {name: compared(score, all_scores[0][name]) for name, score in scores.items()}
     return {

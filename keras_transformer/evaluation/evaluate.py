@@ -15,7 +15,7 @@ from keras_transformer.decoding.config import GenerationConfig, Strategy, chosen
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation import text_metrics
 from keras_transformer.evaluation.bootstrap import intervals
-from keras_transformer.evaluation.leakage import warn_of_met
+from keras_transformer.evaluation.leakage import warn_of_leakage
 from keras_transformer.evaluation.perplexity import likelihood
 from keras_transformer.runs.run import Run
 
@@ -31,14 +31,14 @@ class Evaluation:
         asked: Dictionary from each different question to all of its answers in the corpus, the references.
         answers: The run's answers, in the same order.
         scores: Dictionary from names to `Score`s.
-        met: Number of the questions that are in the run's training data; None if its corpus was not found.
+        leaked: Number of the questions that are in the run's training data; None if its corpus was not found.
         answer_by: The way of answering: "generate", "retrieve" or "hybrid".
     """
 
     asked: dict
     answers: list
     scores: dict
-    met: int | None
+    leaked: int | None
     answer_by: str = GENERATE
 
     @property
@@ -61,7 +61,7 @@ class Evaluation:
             "signatures": self.signatures,
             "questions": len(self.asked),
             "pairs": sum(map(len, self.asked.values())),
-            "met": self.met,
+            "leaked": self.leaked,
             "answer_by": self.answer_by,
         }
 
@@ -94,8 +94,9 @@ def evaluate(
         "distinct_2" (shares of distinct words and word pairs), "answer_length" (characters), and "copied" (the share
         found in `training_answers`, None without them). "intervals": the 95 % bounds of all of these scores except the
         distinct ones, which are biased by resampling, because a question drawn twice lowers them. "signatures" of
-        sacreBLEU. "questions" and "pairs": their numbers. "met": the number of questions in the training data, with a
-        `CorpusWarning` if there are any; None if the run's corpus was not found. "answer_by": the way of answering.
+        sacreBLEU. "questions" and "pairs": their numbers. "leaked": the number of questions in the training data,
+        with a `CorpusWarning` if there are any; None if the run's corpus was not found.
+        "answer_by": the way of answering.
 
     Raises:
         InputError: If a package of the extra "evaluate" is missing, the run cannot be read or has no datastore to
@@ -116,12 +117,12 @@ def evaluation(
     asked = answers_by_question(check_pairs(pairs))
     if not asked:
         raise InputError("there are no pairs to evaluate on")
-    met = warn_of_met(Run(run_dir), pairs)
+    leaked = warn_of_leakage(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
     way = bot.way(answer_by, generation=generation)
     answers = bot.replies(list(asked), answer_by=answer_by, generation=generation)
     scores = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
-    return Evaluation(asked, answers, scores, met, way)
+    return Evaluation(asked, answers, scores, leaked, way)
 
 
 def scores_of(answers, references, training_answers=None):

@@ -9,7 +9,7 @@ from keras_transformer.data.split import canonical
 from keras_transformer.errors import InputError
 
 
-def met_in_training(run, pairs):
+def leaked_questions(run, pairs):
     """Counts the different questions that are in the training split of a run's corpus.
 
     Questions are compared by text, not by file name: a file of training data may be evaluated on its own, or have been
@@ -23,28 +23,28 @@ def met_in_training(run, pairs):
     Returns:
         The number of questions; None if the corpus is no longer at its path. Nothing is downloaded.
     """
-    asked, met = set(keys_of(pairs)), set()
+    asked, leaked = set(keys_of(pairs)), set()
     corpus = corpus_of(run)
     if corpus is None:
         return None
     try:
-        for splits in corpus.parts(run.config.turns, run.config.hold_out):
+        for splits in corpus.splits(run.config.turns, run.config.hold_out):
             if "train" in splits:
-                met.update(asked.intersection(keys_of(splits["train"])))
+                leaked.update(asked.intersection(keys_of(splits["train"])))
     except (InputError, OSError):
         return None
     taught = {canonical(one["question"]) for one in run.corpus.get("corrections", ()) if "answer" in one}
-    return len({question for _, question in met} | {question for _, question in asked if question in taught})
+    return len({question for _, question in leaked} | {question for _, question in asked if question in taught})
 
 
-def warn_of_met(run, pairs):
-    """Returns the result of `met_in_training`, and issues a `CorpusWarning` if it is above 0."""
-    met = met_in_training(run, pairs)
-    if met:
+def warn_of_leakage(run, pairs):
+    """Returns the result of `leaked_questions`, and issues a `CorpusWarning` if it is above 0."""
+    leaked = leaked_questions(run, pairs)
+    if leaked:
         total = len({question for _, question in keys_of(pairs)})
-        what = f"{met:,} of {total:,} questions are in its training data: the scores do not measure unseen questions"
+        what = f"{leaked:,} of {total:,} questions are in its training data: the scores do not measure unseen questions"
         warnings.warn(f"{run.path}: {what}", CorpusWarning, stacklevel=3)
-    return met
+    return leaked
 
 
 def corpus_of(run):

@@ -40,7 +40,7 @@ def report_html(
     pairs: pd.DataFrame,
     training_answers: Iterable[str] | None = None,
     corpus: str = "",
-    part: str = "test",
+    split: str = "test",
     commands: Sequence[str] = (),
     answer_by: str | None = None,
     generation: GenerationConfig | None = None,
@@ -55,7 +55,7 @@ def report_html(
         pairs: DataFrame with the columns "question" and "answer", as for `evaluate`.
         training_answers: As for `evaluate`; if given, the pairs are from the run's own corpus.
         corpus: The name of the corpus of the pairs.
-        part: The split of the corpus that the pairs are from.
+        split: The split of the corpus that the pairs are from.
         commands: Command lines that reproduce the report.
         answer_by: As for `evaluate`.
         generation: As for `evaluate`.
@@ -71,7 +71,7 @@ def report_html(
     results = evaluation(run_dir, pairs, training_answers, answer_by, generation)
     language = "ko" if mostly_korean(list(itertools.chain(*results.asked.values()))) else "en"
     words, scores = WORDS[language], results.to_dict()
-    asked = {"questions": scores["questions"], "pairs": scores["pairs"], "corpus": corpus, "part": part}
+    asked = {"questions": scores["questions"], "pairs": scores["pairs"], "corpus": corpus, "split": split}
     drawn, worst = samples(results)
     title = words["title"].format(run.path.resolve().name)
     page = template().render(
@@ -132,9 +132,9 @@ def summary(scores, words):
 
 def warning(results, words, own):
     """Returns a warning about data leakage; empty if there is none."""
-    if results.met:
-        return words["met"].format(met=results.met, questions=len(results.asked))
-    return words["unknown"] if results.met is None and not own else ""
+    if results.leaked:
+        return words["leaked"].format(leaked=results.leaked, questions=len(results.asked))
+    return words["unknown"] if results.leaked is None and not own else ""
 
 
 def score_rows(scores, language):

@@ -9,11 +9,11 @@ WORDS: dict[str, dict[str, Any]] = {
         "title": "Report on the run “{}”",
         "summary": "{right} of {questions} questions are answered as the corpus does ({low} to {high}); "
         "chrF {chrf}, {bits} bits per character.",
-        "met": "{met} of {questions} questions are in the run's training data: the scores do not measure unseen "
+        "leaked": "{leaked} of {questions} questions are in the run's training data: the scores do not measure unseen "
         "questions.",
         "unknown": "The run was trained on another corpus, which was not found: these questions may have been in its "
         "training data.",
-        "asked": "{questions} questions with {pairs} answers: the {part} split of {corpus}. Each question is asked "
+        "asked": "{questions} questions with {pairs} answers: the {split} split of {corpus}. Each question is asked "
         "once, and all of its answers in the corpus are references.",
         "scores": "Scores",
         "score": "score",
@@ -58,11 +58,11 @@ WORDS: dict[str, dict[str, Any]] = {
         "title": "run “{}” 보고서",
         "summary": "질문 {questions}개 가운데 {right}에 말뭉치와 똑같이 답했습니다(95 % 구간 {low}–{high}). "
         "chrF {chrf}, 글자당 {bits}비트.",
-        "met": "질문 {questions}개 가운데 {met}개가 이 run의 학습 데이터에 들어 있습니다. 처음 보는 질문에 대한 "
+        "leaked": "질문 {questions}개 가운데 {leaked}개가 이 run의 학습 데이터에 들어 있습니다. 처음 보는 질문에 대한 "
         "점수가 아닙니다.",
         "unknown": "다른 말뭉치로 학습한 run이고 그 말뭉치를 찾지 못했습니다. 학습할 때 본 질문이 섞여 있을 수 "
         "있습니다.",
-        "asked": "{corpus}의 {part} 데이터, 질문 {questions}개와 답 {pairs}개입니다. 같은 질문은 한 번만 묻고, "
+        "asked": "{corpus}의 {split} 데이터, 질문 {questions}개와 답 {pairs}개입니다. 같은 질문은 한 번만 묻고, "
         "말뭉치에 있는 답은 모두 정답으로 봅니다.",
         "scores": "점수",
         "score": "점수",

@@ -46,7 +46,7 @@ def exchanges_of(run, corpus):
     """Returns the training pairs as `Exchange`s, at most one more than the limit, and the first validation pairs."""
     exchanges, validation = [], []
     config = run.config
-    for splits in corrected(corpus, run.corpus.get("corrections")).parts(config.turns, config.hold_out):
+    for splits in corrected(corpus, run.corpus.get("corrections")).splits(config.turns, config.hold_out):
         if "train" in splits and len(exchanges) <= MOST_EXCHANGES:
             exchanges += itertools.islice(as_exchanges(splits["train"]), MOST_EXCHANGES + 1 - len(exchanges))
         if "validation" in splits and sum(map(len, validation)) < READ:

@@ -19,14 +19,14 @@ class CorrectedCorpus:
         self._corpus = corpus
         self._latest = {normalize(one["question"]): one for one in corrections}
 
-    def parts(self, turns=1, hold_out=True):
-        """Yields the splits of `Corpus.parts` with corrected training pairs.
+    def splits(self, turns=1, hold_out=True):
+        """Yields the splits of `Corpus.splits` with corrected training pairs.
 
         Without `hold_out`, the validation split repeats the training pairs and is corrected, too.
         """
         names = ("train",) if hold_out else ("train", "validation")
         added = set()
-        for splits in self._corpus.parts(turns, hold_out):
+        for splits in self._corpus.splits(turns, hold_out):
             for name in splits.keys() & set(names):
                 pairs = [self._kept(splits[name])]
                 if name not in added:

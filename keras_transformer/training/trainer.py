@@ -320,7 +320,7 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
             name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
             for name in names
         }
-        for number, splits in enumerate(corpus.parts(config.turns, config.hold_out)):
+        for number, splits in enumerate(corpus.splits(config.turns, config.hold_out)):
             for name in encoders.keys() & splits.keys():
                 encoders[name].add(splits[name])
             if "train" in encoders.keys() & splits.keys():

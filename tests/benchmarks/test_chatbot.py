@@ -27,7 +27,7 @@ def test_a_run_is_measured_and_its_corrections_taken_back(small_run, small_pairs
     shutil.copytree(small_run, tmp_path / "runs" / "0")
     (tmp_path / "runs" / "0.json").write_text('{"seconds": 60}')
     monkeypatch.setattr(chatbot, "CORRECTED", 5)
-    arguments = [str(tmp_path / "corpus.csv"), "--runs", str(tmp_path / "runs"), "--seeds", "0", "--part", "test"]
+    arguments = [str(tmp_path / "corpus.csv"), "--runs", str(tmp_path / "runs"), "--seeds", "0", "--split", "test"]
     chatbot.main([*arguments, "--results", str(tmp_path / "RESULTS.md")])
     report = (tmp_path / "RESULTS.md").read_text("utf-8")
     assert "| training, minutes, whole process | 1.0 |" in report

@@ -12,10 +12,10 @@ TEN = tuple((float(score), 0.0) for score in range(-9, 0))  # With a new one the
 
 
 def test_the_table_has_the_test_part_first_and_shares_by_the_rate():
-    asked = {"test part": [(-9.5, 0), (-5, 0), (-4, 0), (-3, 0)], "French": [(-20, 0), (-3, 1)]}
+    asked = {"test split": [(-9.5, 0), (-5, 0), (-4, 0), (-3, 0)], "French": [(-20, 0), (-3, 1)]}
     made = Confidence(TEN, {}, {}, "0")
     assert confidence.report(made, asked)[1].splitlines()[2:] == [
-        "| test part | 4 | 0.0% | 0.0% | 0.0% | 0.0% | 25.0% |  |  |  |",
+        "| test split | 4 | 0.0% | 0.0% | 0.0% | 0.0% | 25.0% |  |  |  |",
         "| French | 2 | 0.0% | 0.0% | 0.0% | 0.0% | 100.0% | 0.875 | 0.562 | 0.750 |",
     ]
 
@@ -32,7 +32,7 @@ def test_a_copy_of_the_run_is_asked(small_run, small_pairs, tmp_path, monkeypatc
     )
     names = [line.split(" | ")[:2] for line in results.read_text("utf-8").splitlines() if line.startswith("| ")][2:]
     assert [name for name, _ in names[:4]] == [
-        "| test part", "| small talk in Korean", "| small talk in English", "| French",
+        "| test split", "| small talk in Korean", "| small talk in English", "| French",
     ]  # fmt: skip
     assert [number for _, number in names[1:4]] == ["20", "20", "2"]
     assert "</svg>" in figure.read_text("utf-8")

@@ -29,8 +29,8 @@ else:
 @pytest.fixture
 def files(tmp_path, ours_is):
     ours_is(tmp_path / "ours.py", OURS)
-    for part in ("train", "dev", "test"):
-        (tmp_path / f"fre_{part}.tsv").write_text("chat\tʃ a\nbas\tb a\nbah\tb a\ncha\tʃ a\n", "utf-8")
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"fre_{split}.tsv").write_text("chat\tʃ a\nbas\tb a\nbah\tb a\ncha\tʃ a\n", "utf-8")
     return tmp_path
 
 

@@ -112,14 +112,14 @@ def test_every_run_but_the_first_has_its_differences():
 
 
 def test_runs_of_one_corpus_are_asked_its_test(make_run, corpus, capsys):
-    """The copies of one run answer alike, and training has met none of the questions."""
+    """The copies of one run answer alike, and training has leaked none of the questions."""
     one, other = make_run("one", corpus), make_run("other", corpus)
     status, out, errors = called(capsys, one, other, "--json")
     compared = json.loads(out)
     assert (status, errors) == (0, f"Comparing on {compared['pairs']} pairs …\n")
     assert compared["pairs"] == Run(one).corpus["test"]
     assert [run["run"] for run in compared["runs"]] == [str(one), str(other)]
-    assert [run["met"] for run in compared["runs"]] == [0, 0]
+    assert [run["leaked"] for run in compared["runs"]] == [0, 0]
     assert compared["runs"][0]["scores"]["copied"] == 1
     assert {one["difference"] for one in compared["runs"][1]["differences"].values()} == {0}
 

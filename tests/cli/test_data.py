@@ -54,7 +54,7 @@ def test_what_is_known_before_the_download(small_talk, call):
         "지어낸 말뭉치.\n\n"
         "language  ko\n"
         "pairs     4\n"
-        "parts     the frozen split, by the questions\n"
+        "splits    the frozen split, by the questions\n"
         "licence   CC0\n"
         "homepage  https://corpora.invalid\n"
         f"file      https://corpora.invalid/a.csv ({path.stat().st_size} bytes)\n"
@@ -71,11 +71,11 @@ def test_download_and_show(small_talk, call):
         assert (status, out) == (0, f"{corpus.prepared}\n")
     assert call("list")[1].splitlines()[1].endswith("CC0      yes")
     _, out, _ = call("show", corpus.name)
-    assert "parts     train 2, validation 1, test 1 (the frozen split, by the questions)\n" in out
+    assert "splits    train 2, validation 1, test 1 (the frozen split, by the questions)\n" in out
     assert out.endswith("\n\n안녕   반가워요.\nhello  Hi!\n")
     known = json.loads(call("show", corpus.name, "--json")[1])
     assert known["sample"] == [{"question": "안녕", "answer": "반가워요."}, {"question": "hello", "answer": "Hi!"}]
-    assert known["parts"] == {"train": 2, "validation": 1, "test": 1}
+    assert known["splits"] == {"train": 2, "validation": 1, "test": 1}
 
 
 def test_a_closed_network_is_one_line_and_status_1(small_talk, call, monkeypatch):

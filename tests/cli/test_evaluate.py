@@ -7,7 +7,7 @@ import pytest
 
 from keras_transformer import InputError, Run, split_pairs
 from keras_transformer.cli.evaluate import table
-from keras_transformer.cli.evaluation_data import read_part
+from keras_transformer.cli.evaluation_data import read_split
 from keras_transformer.cli.main import main, parser
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.training.trainer import about_corpus
@@ -50,15 +50,15 @@ def test_the_table_is_for_people():
 
 
 def test_the_part_named_is_asked_and_the_runs_own_training_part_known(small_run, small_pairs, corpus, capsys):
-    parts = split_pairs(small_pairs)
+    splits = split_pairs(small_pairs)
     found = evaluated(capsys, small_run, corpus, "--split", "validation")
-    assert found["pairs"] == len(parts["validation"])
+    assert found["pairs"] == len(splits["validation"])
     assert found["copied"] == 1
     assert found["bits_per_char"] == pytest.approx(Run(small_run).summary()["val_bits_per_char"], abs=1e-3)
     corpus.write_text(corpus.read_text("utf-8") + "또 다른 질문,다른 답\n", "utf-8")
     assert main(["evaluate", str(small_run), str(corpus), "--beam", "2"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    tested = len(parts["test"])
+    tested = len(splits["test"])
     assert printed[0] == f"{small_run}, test split: {tested} questions, {tested} answers to them"
     assert not any(line.startswith("copied") for line in printed)  # It is another corpus now.
     assert any(line.startswith("exact_match") for line in printed)
@@ -71,8 +71,8 @@ def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run,
     run = Run.create(tmp_path / "run", small.config, small.tokenizer, about)
     words = ["evaluate", str(run.path), str(corpus)]
     with pytest.raises(InputError, match=r"말뭉치\.csv: its test split holds no pairs: choose another with --split"):
-        read_part(parser().parse_args(words), run)
-    pairs, training_answers, *_ = read_part(parser().parse_args([*words, "--split", "validation"]), run)
+        read_split(parser().parse_args(words), run)
+    pairs, training_answers, *_ = read_split(parser().parse_args([*words, "--split", "validation"]), run)
     assert (len(pairs), len(training_answers)) == (128, 8)
 
 
@@ -111,12 +111,12 @@ def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_fo
     assert main(["evaluate", str(run), str(folder / "train.csv"), "--json"]) == 0
     out, errors = capsys.readouterr()
     count = json.loads(out)["questions"]
-    assert json.loads(out)["met"] == count > 0
+    assert json.loads(out)["leaked"] == count > 0
     what = f"{count} of {count} questions are in its training data: the scores do not measure unseen questions"
     assert f"keras-transformer: warning: {run}: {what}" in errors.splitlines()
     assert main(["evaluate", str(run), "--json"]) == 0  # The run's own corpus, as none is named.
     out, errors = capsys.readouterr()
-    assert (json.loads(out)["questions"], json.loads(out)["met"], "warning" in errors) == (3, 0, False)
+    assert (json.loads(out)["questions"], json.loads(out)["leaked"], "warning" in errors) == (3, 0, False)
 
 
 def test_each_way_of_answering_is_measured(small_run, corpus, capsys):

@@ -90,10 +90,10 @@ def test_where_corpora_are_kept(settings, home, monkeypatch):
 def test_from_a_file_to_pairs(small_talk):
     corpus, path = small_talk
     assert not corpus.is_here
-    assert corpus.parts == {}
+    assert corpus.splits == {}
     download_corpus(corpus.name, [path])
     assert corpus.is_here
-    assert corpus.parts == {"train": 2, "validation": 1, "test": 1}
+    assert corpus.splits == {"train": 2, "validation": 1, "test": 1}
     assert list(corpus_pairs(corpus.name)) == [("안녕", "반가워요."), ("hello", "Hi!")]
     assert list(corpus_pairs(corpus.name, "test")) == [("질문 53", "대답")]
 
@@ -101,10 +101,10 @@ def test_from_a_file_to_pairs(small_talk):
 def test_parts_are_those_of_the_split_of_the_whole(small_talk):
     corpus, path = small_talk
     download_corpus(corpus.name, [path])
-    parts = load_corpus(corpus.name)
-    for whole in (load_pairs(path), pandas.concat(parts.values())):
+    splits = load_corpus(corpus.name)
+    for whole in (load_pairs(path), pandas.concat(splits.values())):
         for name, frame in split_pairs(whole).items():
-            pandas.testing.assert_frame_equal(frame, parts[name])
+            pandas.testing.assert_frame_equal(frame, splits[name])
 
 
 def test_more_pairs_than_are_read_at_a_time_keep_their_order(made_up_corpus, tmp_path, monkeypatch):

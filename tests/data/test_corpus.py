@@ -20,8 +20,8 @@ def many(count):
 
 
 def joined(corpus, name, turns=1):
-    """All pairs of a part."""
-    return [row for parts in corpus.parts(turns) for row in pairs_of(parts.get(name, frame()))]
+    """All pairs of a split."""
+    return [row for splits in corpus.splits(turns) for row in pairs_of(splits.get(name, frame()))]
 
 
 def pairs_of(rows):
@@ -68,10 +68,10 @@ def test_a_file_has_the_parts_of_the_frozen_split(tmp_path):
     many(300).to_csv(tmp_path / "pairs.csv", index=False)
     corpus, expected = Corpus(tmp_path / "pairs.csv"), split_pairs(many(300))
     survey = corpus.survey()
-    assert survey.sizes == {name: len(part) for name, part in expected.items()}
+    assert survey.sizes == {name: len(split) for name, split in expected.items()}
     assert pairs_of(survey.sample) == pairs_of(expected["train"])
-    for name, part in expected.items():
-        assert joined(corpus, name) == pairs_of(part)
+    for name, split in expected.items():
+        assert joined(corpus, name) == pairs_of(split)
 
 
 def test_the_shards_of_a_folder_make_one_corpus(tmp_path):
@@ -82,7 +82,7 @@ def test_the_shards_of_a_folder_make_one_corpus(tmp_path):
     corpus, alone = Corpus(tmp_path), Corpus(whole)
     assert corpus.survey().fingerprint == alone.survey().fingerprint
     assert joined(corpus, "train") == joined(alone, "train")
-    assert len(list(corpus.parts())) == 3
+    assert len(list(corpus.splits())) == 3
 
 
 def test_files_are_the_parts_that_their_names_say(tmp_path):
@@ -94,7 +94,7 @@ def test_files_are_the_parts_that_their_names_say(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "part"),
+    ("name", "split"),
     [
         ("train-00001-of-00010.csv", "train"),
         ("hun_dev.tsv", "validation"),
@@ -105,8 +105,8 @@ def test_files_are_the_parts_that_their_names_say(tmp_path):
         ("대화.csv", None),
     ],
 )
-def test_words_in_a_name_say_the_part(tmp_path, name, part):
-    assert split_of(tmp_path / name) == part
+def test_words_in_a_name_say_the_part(tmp_path, name, split):
+    assert split_of(tmp_path / name) == split
 
 
 def test_without_a_file_of_validation_some_training_pairs_are_taken(tmp_path):
@@ -138,7 +138,7 @@ def test_rows_left_out_are_told_once(tmp_path):
     corpus = Corpus(tmp_path)
     with pytest.warns(CorpusWarning, match="1 of 201 rows left out"):
         corpus.survey()
-    assert len(list(corpus.parts())) == 2  # A warning would be an error here.
+    assert len(list(corpus.splits())) == 2  # A warning would be an error here.
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,13 @@ def test_what_load_pairs_reads_is_a_corpus_too(tmp_path):
 def test_a_name_of_the_catalog_is_a_corpus(monkeypatch):
     told = []
     monkeypatch.setattr(module, "download_corpus", told.append)
-    monkeypatch.setattr(module, "find_corpus", lambda name: argparse.Namespace(parts={"train": 3, "validation": 2}))
-    monkeypatch.setattr(module, "corpus_pairs", lambda name, part: iter(pairs_of(many(3 if part == "train" else 2))))
+    monkeypatch.setattr(module, "find_corpus", lambda name: argparse.Namespace(splits={"train": 3, "validation": 2}))
+    monkeypatch.setattr(module, "corpus_pairs", lambda name, split: iter(pairs_of(many(3 if split == "train" else 2))))
     monkeypatch.setattr(module, "CHUNK", 2)
     corpus = Corpus("talk")
     assert told == ["talk"]
     assert corpus.survey().sizes == {"train": 3, "validation": 2, "test": 0}
-    assert [len(parts["train"]) for parts in corpus.parts() if "train" in parts] == [2, 1]
+    assert [len(splits["train"]) for splits in corpus.splits() if "train" in splits] == [2, 1]
     assert corpus.source["corpus"] == ["talk"]
 
 
@@ -212,7 +212,7 @@ def test_conversations_keep_their_turns_and_stay_in_one_part(tmp_path):
     lines = [f'{{"turns": ["질문 {i}", "b", "c", "d"]}}' for i in range(300)]
     (tmp_path / "talks.jsonl").write_text("\n".join(lines), "utf-8")
     corpus, openings = Corpus(tmp_path / "talks.jsonl"), many(300)
-    assert corpus.survey(turns=3).sizes == {name: 3 * len(part) for name, part in split_pairs(openings).items()}
+    assert corpus.survey(turns=3).sizes == {name: 3 * len(split) for name, split in split_pairs(openings).items()}
     found = {name: {row[0].split("\n")[0] for row in joined(corpus, name, turns=3)} for name in ("train", "validation")}
     assert found == {name: set(split_pairs(openings)[name]["question"]) for name in found}
 

@@ -35,11 +35,11 @@ def test_what_is_better_everywhere_is_so_significantly_and_what_is_equal_is_not(
 
 
 def test_one_question_of_twenty_may_be_chance(compared, make_evaluation):
-    found = compared(make_evaluation(ASKED, WRONG, met=3), make_evaluation(ASKED, RIGHT[:1] + WRONG[1:]))
+    found = compared(make_evaluation(ASKED, WRONG, leaked=3), make_evaluation(ASKED, RIGHT[:1] + WRONG[1:]))
     one = found["runs"][1]["differences"]["exact_match"]
     assert one["difference"] == pytest.approx(0.05)
     assert one["interval"][0] == 0 and not one["significant"]
-    assert [run["met"] for run in found["runs"]] == [3, None]
+    assert [run["leaked"] for run in found["runs"]] == [3, None]
 
 
 def test_what_is_of_a_token_is_left_out_and_different_words_have_no_difference(compared, make_evaluation):

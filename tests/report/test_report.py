@@ -59,7 +59,7 @@ def asked(pairs, answer="xyz"):
 def test_it_has_what_is_to_be_known(make_report, small_run):
     answers = [references[1] for references in ENGLISH.values()]
     commands = ["keras-transformer train --config config.toml --run run"]
-    page = make_report(ENGLISH, answers, corpus="pairs.csv", part="validation", commands=commands)
+    page = make_report(ENGLISH, answers, corpus="pairs.csv", split="validation", commands=commands)
     found, run = Elements(page), Run(small_run)
     assert found.texts("title") == found.texts("h1") == ["Report on the run “run”"] == [page.title]
     assert found.texts("h2") == [
@@ -157,7 +157,7 @@ def test_whatever_is_said_stays_text(make_report, small_run, tmp_path):
     about = json.loads((copy / "config.json").read_text("utf-8"))
     about["corpus"] |= {"name": HOSTILE, "licence": HOSTILE, "source": {"corpus": [HOSTILE], "question": HOSTILE}}
     (copy / "config.json").write_text(json.dumps(about), "utf-8")
-    page = make_report({HOSTILE: [HOSTILE]}, [HOSTILE], run=copy, corpus=HOSTILE, part=HOSTILE, commands=[HOSTILE])
+    page = make_report({HOSTILE: [HOSTILE]}, [HOSTILE], run=copy, corpus=HOSTILE, split=HOSTILE, commands=[HOSTILE])
     found = Elements(page)
     tags = {tag for tag, _, _ in found.found}
     assert not tags & {"script", "img", "b"}
@@ -188,7 +188,7 @@ def test_ids_are_unique_and_every_reference_has_one(make_report):
 
 
 @pytest.mark.parametrize(
-    ("met", "own", "text"),
+    ("leaked", "own", "text"),
     [
         (7, True, "7 of 40 questions are in the run's training data"),
         (None, False, "these questions may have been in its training data"),
@@ -196,8 +196,8 @@ def test_ids_are_unique_and_every_reference_has_one(make_report):
         (0, False, None),
     ],
 )
-def test_what_the_run_has_met_is_said_first(make_report, met, own, text):
-    page = Elements(make_report(*asked(ENGLISH), met=met, training_answers={"a"} if own else None))
+def test_what_the_run_has_met_is_said_first(make_report, leaked, own, text):
+    page = Elements(make_report(*asked(ENGLISH), leaked=leaked, training_answers={"a"} if own else None))
     warnings = page.texts("p", **{"class": "warning"})
     assert [text in warning for warning in warnings] == ([True] if text else [])
 

@@ -7,7 +7,7 @@ import pytest
 
 from keras_transformer import Chatbot, InputError, Run, train
 from keras_transformer.chat.datastore import Exchange, read_exchanges
-from keras_transformer.evaluation.leakage import met_in_training
+from keras_transformer.evaluation.leakage import leaked_questions
 from keras_transformer.training.corrections import CorrectedCorpus, check_corrections, corrected
 
 TAUGHT = {"question": "배고파", "answer": "빵은요?"}
@@ -20,33 +20,33 @@ class Corpus:
     def __init__(self, **columns):
         self.columns = columns
 
-    def parts(self, turns=1, hold_out=True):
+    def splits(self, turns=1, hold_out=True):
         for first in (["배고파", "hello"], ["bye", " 배고파"]):
             pairs = pd.DataFrame({"question": first, "answer": ["A", "B"]}).assign(**self.columns)
             yield {"train": pairs, "validation": pairs}
 
 
-def rows(parts, name):
-    return [list(part[name][["question", "answer"]].itertuples(index=False, name=None)) for part in parts]
+def rows(splits, name):
+    return [list(split[name][["question", "answer"]].itertuples(index=False, name=None)) for split in splits]
 
 
 def test_training_pairs_are_corrected_and_validation_is_as_it_was():
-    found = list(CorrectedCorpus(Corpus(file="x.csv", row=5), [TAUGHT, FORGOTTEN]).parts())
+    found = list(CorrectedCorpus(Corpus(file="x.csv", row=5), [TAUGHT, FORGOTTEN]).splits())
     assert rows(found, "train") == [[("hello", "B"), ("배고파", "빵은요?")], []]
-    assert rows(found, "validation") == rows(Corpus().parts(), "validation")
+    assert rows(found, "validation") == rows(Corpus().splits(), "validation")
     assert list(found[0]["train"]["file"]) == ["x.csv", "corrections.jsonl"]
     assert list(found[0]["train"]["row"]) == [5, 1]
     assert "opening" not in found[0]["train"]
 
 
 def test_where_validation_repeats_the_training_it_is_corrected_too():
-    found = list(CorrectedCorpus(Corpus(), [TAUGHT, FORGOTTEN]).parts(hold_out=False))
+    found = list(CorrectedCorpus(Corpus(), [TAUGHT, FORGOTTEN]).splits(hold_out=False))
     assert rows(found, "validation") == rows(found, "train") == [[("hello", "B"), ("배고파", "빵은요?")], []]
 
 
 def test_the_last_correction_of_a_question_counts():
     again = {"question": "배고파", "forgotten": True}
-    assert rows(CorrectedCorpus(Corpus(), [TAUGHT, again]).parts(), "train") == [[("hello", "B")], [("bye", "A")]]
+    assert rows(CorrectedCorpus(Corpus(), [TAUGHT, again]).splits(), "train") == [[("hello", "B")], [("bye", "A")]]
 
 
 def test_without_corrections_a_corpus_is_itself():
@@ -69,7 +69,7 @@ def test_the_next_run_is_trained_on_them_and_notes_them(small_run, small_pairs, 
         Exchange("hello", "좋은 꿈 꾸세요.", "corrections.jsonl", 1)
     ]
     assert Chatbot.load(run.path).reply("hello") == "좋은 꿈 꾸세요."
-    assert met_in_training(run, pd.DataFrame({"question": ["hello"]})) is None  # Pairs made in memory.
+    assert leaked_questions(run, pd.DataFrame({"question": ["hello"]})) is None  # Pairs made in memory.
 
     parent.datastore.teach("good night", "Bye!")  # It does not change what has begun.
     again = train(small_pairs, tmp_path / "next", config.replace(epochs=2), tmp_path / "parent")

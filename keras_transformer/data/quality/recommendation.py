@@ -121,7 +121,7 @@ def recommend_for(corpus, turns=1, hold_out=None, tokenizer=None, target_tokeniz
         InputError: As in `Corpus.survey`; `CorpusTooSmall` only if `hold_out` is true.
     """
     files = tuple(file and Tokenizer.load(file) for file in (tokenizer, target_tokenizer))
-    options = {"turns": turns, "parts": corpus.has_validation, "files": files}
+    options = {"turns": turns, "has_validation": corpus.has_validation, "files": files}
     if hold_out is not False:
         try:
             survey = corpus.survey(turns)
@@ -139,33 +139,33 @@ def recommend_for(corpus, turns=1, hold_out=None, tokenizer=None, target_tokeniz
     return recommendation, survey, tokenizers
 
 
-def recommend(sample, pairs, turns=1, parts=False):
+def recommend(sample, pairs, turns=1, has_validation=False):
     """Returns the `Recommendation` for a corpus.
 
     Args:
         sample: DataFrame of all training pairs or a uniform sample.
         pairs: Number of all training pairs.
         turns: Maximum number of conversation turns in a question.
-        parts: Whether the corpus has a validation split of its own.
+        has_validation: Whether the corpus has a validation split of its own.
     """
-    return measure(sample, pairs, turns, parts)[0]
+    return measure(sample, pairs, turns, has_validation)[0]
 
 
-def measure(sample, pairs, turns=1, parts=False, hold_out=None, files=(None, None)):
+def measure(sample, pairs, turns=1, has_validation=False, hold_out=None, files=(None, None)):
     """Returns the `Recommendation`, and the two tokenizers that the texts were measured with.
 
     Args:
         sample: DataFrame of all training pairs or a uniform sample.
         pairs: Number of all training pairs.
         turns: Maximum number of conversation turns in a question.
-        parts: Whether the corpus has a validation split of its own.
+        has_validation: Whether the corpus has a validation split of its own.
         hold_out: Whether to hold out questions; None to decide by their number.
         files: The given `Tokenizer`s of questions and answers, or None for each.
     """
     drawn = draw(sample)
     kind = find_kind(drawn, pairs)
     if hold_out is None:
-        hold_out = parts or kind.name != CHAT or sample["question"].nunique() >= FEW_QUESTIONS
+        hold_out = has_validation or kind.name != CHAT or sample["question"].nunique() >= FEW_QUESTIONS
     recombined = RECOMBINED if kind.name == CHAT and hold_out and pairs <= MOST_RECOMBINED else 0
     copies = COPIES if kind.name == CHAT and not recombined else 0
     if recombined and files == (None, None):  # New words consist of known characters.

@@ -15,7 +15,7 @@ from keras_transformer.data.quality.near_duplicates import likeness_key
 from keras_transformer.data.quality.statistics import Rows
 from keras_transformer.data.quality.text_issues import CharacterCount, text_faults
 from keras_transformer.data.readers import read_lines
-from keras_transformer.data.split import PARTS, part
+from keras_transformer.data.split import SPLITS, split_name
 
 LINE_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 ESCAPED = re.compile("[\udc80-\udcff]")  # Characters that "surrogateescape" decodes invalid bytes to.
@@ -66,7 +66,7 @@ SAMPLE = 50_000  # Maximum number of pairs whose texts are kept.
 # Columns of each pair: row, split, hashes of question and answer, hash of the question's `likeness_key`, and the
 # lengths of both texts in characters.
 COLUMNS = {
-    "row": "I", "part": "B", "question": "q", "answer": "q", "key": "q", "question_length": "I", "answer_length": "I",
+    "row": "I", "split": "B", "question": "q", "answer": "q", "key": "q", "question_length": "I", "answer_length": "I",
 }  # fmt: skip
 
 
@@ -106,7 +106,7 @@ class Survey:
         for fault in dict.fromkeys([*text_faults(question), *text_faults(answer)]):
             self.faults[fault] = self.faults.get(fault, Rows()).with_row(row)
         question, answer = unicodedata.normalize("NFC", question), unicodedata.normalize("NFC", answer)
-        number = PARTS.index(part(opening))
+        number = SPLITS.index(split_name(opening))
         key = hash(likeness_key(question))
         values = row, number, hash(question), hash(answer), key, len(question), len(answer)
         for column, value in zip(self._columns.values(), values):

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from keras_transformer.data.split import PARTS
+from keras_transformer.data.split import SPLITS
 
 BARS = 10
 MOST_NAMED = 5
@@ -172,11 +172,11 @@ def describe_split(pairs):
 
     Equal questions are always in the same split, because it is chosen by their hash; near-duplicates may not be.
     """
-    train = pairs["part"] == PARTS.index("train")
+    train = pairs["split"] == SPLITS.index("train")
     key = pairs["key"]
     near = ~train & (key != hash("")) & np.isin(key, key[train])
     known = np.isin(pairs["answer"], pairs["answer"][train])
-    validation, test = (_held(pairs["part"] == PARTS.index(name), near, known) for name in ("validation", "test"))
+    validation, test = (_held(pairs["split"] == SPLITS.index(name), near, known) for name in ("validation", "test"))
     rows, train_rows, train_keys = pairs["row"], pairs["row"][train], key[train]
     first = np.flatnonzero(near)[:WORST_NAMED]
     named = [(int(rows[i]), int(train_rows[np.argmax(train_keys == key[i])])) for i in first]

@@ -95,20 +95,20 @@ def count_devices(wanted=None):
 
 
 @contextlib.contextmanager
-def distribution_scope(count, parts=1, vocab_size=None):
+def distribution_scope(count, shards=1, vocab_size=None):
     """Context manager that distributes models and batches over several devices.
 
     Args:
         count: Number of devices.
-        parts: Number of devices that share the large weights of one model; see `split_over`.
+        shards: Number of devices that share the large weights of one model; see `split_over`.
         vocab_size: Vocabulary size of the answers; needed if the weights are split.
     """
     if count == 1:
         yield
         return
     devices = keras.distribution.list_devices()[:count]
-    if parts > 1:
-        distribution = split_over(devices, parts, vocab_size)
+    if shards > 1:
+        distribution = split_over(devices, shards, vocab_size)
     else:  # Each process provides only its own rows of a batch.
         distribution = keras.distribution.DataParallel(devices=devices, auto_shard_dataset=False)
     with distribution.scope():

@@ -19,25 +19,25 @@ SPLIT = {
 SPLIT_LOGITS = {"outputs.kernel": (None, MODEL), "outputs.bias": (MODEL,)}
 
 
-def check_split(config, count, parts):
-    """Raises `InputError` if a model of this `Config` cannot be split into `parts` shards on `count` devices."""
-    if parts < 1 or count % parts:
-        raise InputError(f"--model-devices {parts}: must divide the number of devices, {count}")
+def check_split(config, count, shards):
+    """Raises `InputError` if a model of this `Config` cannot be split into `shards` shards on `count` devices."""
+    if shards < 1 or count % shards:
+        raise InputError(f"--model-devices {shards}: must divide the number of devices, {count}")
     for name in ("d_model", "dff"):
-        if (size := getattr(config, name)) % parts:
-            raise InputError(f"--model-devices {parts}: {name} {size} cannot be split evenly")
+        if (size := getattr(config, name)) % shards:
+            raise InputError(f"--model-devices {shards}: {name} {size} cannot be split evenly")
 
 
-def split_over(devices, parts, vocab_size):
+def split_over(devices, shards, vocab_size):
     """Returns the Keras distribution that splits batches over devices and large weights over groups of devices.
 
     Args:
         devices: Device names from `keras.distribution.list_devices`.
-        parts: Number of devices that share the weights of one model.
-        vocab_size: Vocabulary size of the answers; the weights of the logits are split if `parts` divides it.
+        shards: Number of devices that share the weights of one model.
+        vocab_size: Vocabulary size of the answers; the weights of the logits are split if `shards` divides it.
     """
-    mesh = keras.distribution.DeviceMesh((len(devices) // parts, parts), (BATCH, MODEL), devices)
+    mesh = keras.distribution.DeviceMesh((len(devices) // shards, shards), (BATCH, MODEL), devices)
     layouts = keras.distribution.LayoutMap(mesh)
-    for path, layout in {**SPLIT, **(SPLIT_LOGITS if vocab_size % parts == 0 else {})}.items():
+    for path, layout in {**SPLIT, **(SPLIT_LOGITS if vocab_size % shards == 0 else {})}.items():
         layouts[f".*{path}.*"] = layout
     return keras.distribution.ModelParallel(layout_map=layouts, batch_dim_name=BATCH, auto_shard_dataset=False)

@@ -63,7 +63,7 @@ def test_the_composition_of_hangul_does_not_matter():
 
 
 def test_the_variant_is_chosen_by_the_chrf_of_its_answers():
-    # "질문9" is of the validation part by its hash. No word of it stands in training: words can but guess.
+    # "질문9" is of the validation split by its hash. No word of it stands in training: words can but guess.
     pairs = [("물음 하나", "몰라요."), ("물음 둘", "몰라요."), ("질문은 아홉", "맞았어요!"), ("질문9", "맞았어요!")]
     exam = Exam(pd.DataFrame(pairs, columns=["question", "answer"]), "validation")
     variant, found = baselines.choose_variant(exam)

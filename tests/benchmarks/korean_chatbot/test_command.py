@@ -89,7 +89,7 @@ def test_what_fails_is_told_and_costs_the_others_nothing(turns, words, results, 
     assert "| most frequent answer | n/a | " in text
     assert "- ours: regularised, greedy: no luck in …/where\n" in text
     assert "- the peers: no --peers was given\n" in text
-    assert "of the test part of pairs.csv" in text
+    assert "of the test split of pairs.csv" in text
     assert turns()[:2] == ["pairs.csv small 0 None", "pairs.csv small 1 None"]
     assert capsys.readouterr().out.startswith("# Answers to questions")
 
@@ -115,11 +115,11 @@ def test_the_validation_part_is_printed_and_no_document_is_touched(turns, words,
     monkeypatch.setattr(command, "DOCUMENT", tmp_path / "document.md")
     where = words.index("--results")
     words = words[:where] + words[where + 2 :]
-    command.main([*words, "--part", "validation"])
-    assert "of the validation part of pairs.csv" in capsys.readouterr().out
+    command.main([*words, "--split", "validation"])
+    assert "of the validation split of pairs.csv" in capsys.readouterr().out
     assert not (tmp_path / "document.md").exists()
     command.main(words)
-    assert "of the test part" in (tmp_path / "document.md").read_text("utf-8")
+    assert "of the test split" in (tmp_path / "document.md").read_text("utf-8")
 
 
 def test_peers_are_trained_and_asked_in_a_process_of_their_own(turns, words, results, tmp_path, monkeypatch):
@@ -192,7 +192,7 @@ def test_the_search_asks_the_validation_part(turns, words, results, monkeypatch)
     assert text.startswith(
         "# What was tried for the Korean chat corpus\n\n`python -m benchmarks.korean_chatbot.search "
     )
-    assert "of the validation part" in text
+    assert "of the validation split" in text
     settings, chosen = text.split("\n## Settings\n")[1].split("\n## Ways of choosing answers\n")
     assert [line.split(" | ")[0] for line in settings.splitlines() if ", " in line] == [
         f"| {name}, {way}" for name in ("small", "dropout 0.3") for way in search.FEW_WAYS
@@ -228,7 +228,7 @@ def test_our_chosen_settings_can_be_trained_with(name):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--part", "train"], "argument --part: invalid choice: 'train'"),
+        (["--split", "train"], "argument --split: invalid choice: 'train'"),
         (["--presets", "huge"], "argument --presets: invalid choice: 'huge'"),
         (["--peers", "no such folder"], "argument --peers: no such folder: no such folder"),
         (["--seeds", "-1"], "argument --seeds: must be at least 0, not -1"),

@@ -38,7 +38,7 @@ def test_a_system_that_fails_leaves_nothing(path):
 
 
 def test_an_exam_asks_each_question_once_and_knows_all_its_answers():
-    # By their hashes "질문 53" falls into the test part, "질문 1" and "질문 2" into that of training.
+    # By their hashes "질문 53" falls into the test split, "질문 1" and "질문 2" into that of training.
     rows = [("질문 53", "가"), ("질문 1", "나"), ("질문 53 ", "다"), ("질문 2", "라")]
     exam = Exam(pd.DataFrame(rows, columns=["question", "answer"]), "test")
     assert exam.questions == ["질문 53"]
@@ -48,7 +48,7 @@ def test_an_exam_asks_each_question_once_and_knows_all_its_answers():
 
 def test_a_corpus_too_small_to_ask_of_is_told():
     pairs = pd.DataFrame([("질문 1", "나")], columns=["question", "answer"])
-    with pytest.raises(InputError, match="too small: none of its 1 pairs falls into the test part"):
+    with pytest.raises(InputError, match="too small: none of its 1 pairs falls into the test split"):
         Exam(pairs, "test")
 
 

@@ -78,7 +78,7 @@ def test_the_document_holds_it_all(exam, systems, tmp_path):
     left_out = ["the peers: no <interpreter>"]
     text = report.document(exam, CORPUS, "`command`, today.", others, ours, variants, settings, left_out)
     assert text.startswith("# Answers to questions of a Korean chat corpus\n\n`command`, today.\n\nAsked are the 2 ")
-    assert "the test part of chat.csv,\nwhich have 3 answers there; 1 of its 1,234 pairs are for training." in text
+    assert "the test split of chat.csv,\nwhich have 3 answers there; 1 of its 1,234 pairs are for training." in text
     assert "- the peers: no \\<interpreter\\>" in text
     assert "first.toml`:\n\n```toml\ndropout = 0.0\n```\n\n`" in text
     assert "second.toml`:\n\n```toml\ndropout = 0.1\n```\n\n#" in text

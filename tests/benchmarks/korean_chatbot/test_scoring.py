@@ -7,7 +7,7 @@ from benchmarks.korean_chatbot.scoring import BITS, best_of, difference, scored
 
 @pytest.fixture
 def exam():
-    """Four questions of the test part by their hashes; the first has two right answers."""
+    """Four questions of the test split by their hashes; the first has two right answers."""
     rows = [
         ("질문 53", "네, 그래요."), ("질문 53", "맞아요."), ("질문 54", "밥 먹어요."), ("질문 58", "잘 자요."),
         ("질문 73", "고마워요."), ("질문 1", "밥 먹어요."),

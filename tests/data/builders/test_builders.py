@@ -113,10 +113,10 @@ class Downloads:
 
 
 def made(builder, downloads, tmp_path):
-    """The pairs that a builder makes, by their parts."""
-    parts = builder(data_dir=tmp_path / "data")._split_generators(downloads)
+    """The pairs that a builder makes, by their splits."""
+    splits = builder(data_dir=tmp_path / "data")._split_generators(downloads)
     return {
-        name: [(example["question"], example["answer"]) for _, example in examples] for name, examples in parts.items()
+        name: [(example["question"], example["answer"]) for _, example in examples] for name, examples in splits.items()
     }
 
 

@@ -119,7 +119,7 @@ def test_few_different_questions_are_all_trained_on(questions, held_out):
 
 
 def test_of_a_corpus_with_its_own_validation_nothing_is_repeated():
-    assert recommend(faq(40), 40, parts=True).config.hold_out
+    assert recommend(faq(40), 40, has_validation=True).config.hold_out
 
 
 def test_sums_are_cut_into_characters():

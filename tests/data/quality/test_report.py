@@ -261,8 +261,8 @@ def test_an_unfit_folder(tmp_path):
 def test_a_name_of_the_catalog_has_a_short_report(monkeypatch):
     pairs = {"train": SOUND, "test": SOUND[:10]}
     monkeypatch.setattr(corpus, "download_corpus", lambda name: None)
-    monkeypatch.setattr(corpus, "find_corpus", lambda name: argparse.Namespace(parts={"train": 1200, "test": 10}))
-    monkeypatch.setattr(corpus, "corpus_pairs", lambda name, part: iter(pairs[part]))
+    monkeypatch.setattr(corpus, "find_corpus", lambda name: argparse.Namespace(splits={"train": 1200, "test": 10}))
+    monkeypatch.setattr(corpus, "corpus_pairs", lambda name, split: iter(pairs[split]))
     report = check_corpus("talk")
     assert (report.corpus, report.sizes["test"]) == ("talk", 10)
     assert report.command == "keras-transformer train talk --run runs/talk"

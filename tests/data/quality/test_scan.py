@@ -5,7 +5,7 @@ import pytest
 from keras_transformer.data.quality import scan as module
 from keras_transformer.data.quality.scan import Survey, examine_file, stray_lines
 from keras_transformer.data.quality.statistics import Rows
-from keras_transformer.data.split import PARTS, part
+from keras_transformer.data.split import SPLITS, split_name
 from keras_transformer.errors import InputError
 
 
@@ -61,12 +61,12 @@ def test_numbers_of_pairs():
 def test_parts_are_those_of_the_split():
     questions = ["안녕", "q11", "질문 53", "  q 11"]
     survey = Survey([(row, question, "네", None, question) for row, question in enumerate(questions, 1)])
-    assert [PARTS[number] for number in survey.pairs["part"]] == [part(question) for question in questions]
+    assert [SPLITS[number] for number in survey.pairs["split"]] == [split_name(question) for question in questions]
 
 
 def test_a_conversation_has_the_part_of_its_opening():
     survey = Survey([(1, question, "네", None, "q11") for question in ("q11", "안녕", "질문 53")])
-    assert [PARTS[number] for number in survey.pairs["part"]] == [part("q11")] * 3
+    assert [SPLITS[number] for number in survey.pairs["split"]] == [split_name("q11")] * 3
 
 
 def test_what_is_wrong_is_named_by_row():

@@ -51,7 +51,7 @@ def test_the_large_weights_are_split_with_all_that_is_kept_beside_them():
 
 
 @pytest.mark.parametrize(
-    ("count", "parts", "message"),
+    ("count", "shards", "message"),
     [
         (4, 3, "--model-devices 3: must divide the number of devices, 4"),
         (4, 0, "--model-devices 0: must divide the number of devices, 4"),
@@ -59,9 +59,9 @@ def test_the_large_weights_are_split_with_all_that_is_kept_beside_them():
         (4, 4, "--model-devices 4: dff 18 cannot be split evenly"),
     ],
 )
-def test_a_model_that_cannot_be_split_is_one_line(count, parts, message):
+def test_a_model_that_cannot_be_split_is_one_line(count, shards, message):
     with pytest.raises(InputError) as refused:
-        check_split(Config(d_model=16, num_heads=2, dff=18), count, parts)
+        check_split(Config(d_model=16, num_heads=2, dff=18), count, shards)
     assert str(refused.value) == message
 
 

@@ -7,7 +7,7 @@ import tensorflow_datasets as tfds
 from keras_transformer.data.builders.question_answer import QuestionAnswerBuilder
 from keras_transformer.data.catalog import find_corpus
 
-PARTS = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
+SPLITS = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
 
 
 class Builder(QuestionAnswerBuilder):
@@ -18,7 +18,7 @@ class Builder(QuestionAnswerBuilder):
 
     def _split_generators(self, dl_manager):
         paths = dl_manager.download({file.name: file.url for file in self.CORPUS.files})
-        return {split: self._generate_examples(captions(paths, name)) for split, name in PARTS.items()}
+        return {split: self._generate_examples(captions(paths, name)) for split, name in SPLITS.items()}
 
 
 def captions(paths, name):
