@@ -20,14 +20,15 @@ All files are written atomically, so a run folder stays readable if the process 
 checkpoints contain the id of their run.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import pathlib
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import keras
 import numpy as np
 
 from keras_transformer.config import Config
@@ -39,6 +40,9 @@ from keras_transformer.runs.lock import LOCK
 from keras_transformer.runs.quantization import dequantized
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 from keras_transformer.text.tokenizer import ENDINGS, Tokenizer
+
+if TYPE_CHECKING:
+    import keras
 
 FORMAT = 2  # Format version of the run folder; increased when older versions can no longer read it.
 CONFIG, RECIPE, WEIGHTS = "config.json", "config.toml", "weights.safetensors"
@@ -96,8 +100,8 @@ class Run:
     @classmethod
     def create(
         cls, path: str | os.PathLike, config: Config, tokenizer: Tokenizer, corpus: dict[str, Any],
-        parent: "Run | None" = None, target_tokenizer: Tokenizer | None = None,
-    ) -> "Run":  # fmt: skip
+        parent: Run | None = None, target_tokenizer: Tokenizer | None = None,
+    ) -> Run:  # fmt: skip
         """Creates a new run folder.
 
         Args:
