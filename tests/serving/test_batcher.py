@@ -63,7 +63,7 @@ def test_other_settings_are_answered_apart_and_seeds_too(held, bot):
     bot.goes_on.set()
     for future in asked:
         assert future.result().status_code == 200
-    together = {frozenset(questions): strategy for questions, _, strategy, _ in bot.calls[1:]}
+    together = {frozenset(questions): generation.strategy for questions, generation in bot.calls[1:]}
     assert set(together) == {frozenset(group) for group in (["q0"], ["q1"], ["q2"], ["q3", "q4"])}
     assert together[frozenset(["q3", "q4"])] == Sampling()
     assert together[frozenset(["q3", "q4"])].seed == 2
