@@ -90,7 +90,7 @@ def test_it_must_be_calibrated_for_the_answers_that_are_exported(calibrated, tmp
     with pytest.raises(InputError, match=r"calibrated for greedy, .* not for beam, num_beams 2"):
         export(calibrated, tmp_path / "out", fallback=UNKNOWN, generation=GenerationConfig(Beam(2)))
     with pytest.raises(InputError, match="not for greedy, max_length 5"):
-        export(calibrated, tmp_path / "out", fallback=UNKNOWN, max_length=5)
+        export(calibrated, tmp_path / "out", fallback=UNKNOWN, generation=GenerationConfig(max_length=5))
     with pytest.raises(InputError, match="is too small for a calibration on 15 questions"):
         export(calibrated, tmp_path / "out", fallback=UNKNOWN)  # At a rate of 0.05.
     assert not (tmp_path / "out").exists()
