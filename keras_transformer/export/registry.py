@@ -186,5 +186,7 @@ def in_json(options):
         names = (field.name for field in dataclasses.fields(generation) if field.init and field.name != "num_return")
         settings = {name: getattr(generation, name) for name in names}
         chosen = {name: value for name, value in settings.items() if value != getattr(default, name)}
+        if "forbidden_ids" in chosen:
+            chosen["forbidden_ids"] = list(chosen["forbidden_ids"])
         options = {"strategy": generation.strategy, **chosen, **options}
     return {name: value.to_dict() if name == "fallback" else described(value) for name, value in options.items()}
