@@ -184,9 +184,9 @@ pd.DataFrame(rows, columns=["heads", "width of a head (d_k)", "parameters"]).set
 
 # %%
 x = tokens
-_, cache = attention({"query": x, "key": x, "value": x, "mask": None}, cache={})
-print(cache["weights"].shape, "(batch, heads, who looks, what is looked at)")
-np.asarray(cache["weights"])[0].round(2)
+_, scores = attention({"query": x, "key": x, "value": x, "mask": None}, return_attention_scores=True)
+print(scores.shape, "(batch, heads, who looks, what is looked at)")
+np.asarray(scores)[0].round(2)
 
 # %% [markdown] lang="en"
 # ## Residual and normalization (section 3.1)
