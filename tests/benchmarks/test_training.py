@@ -85,8 +85,8 @@ def test_ctrl_c_leaves_the_results_as_they_were_and_no_program_behind(send, tmp_
     results.write_text("# Results\n\nfrom before\n")
     slow, number = tmp_path / "slow.py", tmp_path / "number"
     slow.write_text(
-        f"import os, time\nwith open({str(number)!r} + '.split', 'w') as file:\n    file.write(str(os.getpid()))\n"
-        f"os.rename({str(number)!r} + '.split', {str(number)!r})\ntime.sleep(600)\n"
+        f"import os, time\nwith open({str(number)!r} + '.part', 'w') as file:\n    file.write(str(os.getpid()))\n"
+        f"os.rename({str(number)!r} + '.part', {str(number)!r})\ntime.sleep(600)\n"
     )
     script = f"""
         import signal, sys
@@ -106,6 +106,6 @@ def test_ctrl_c_leaves_the_results_as_they_were_and_no_program_behind(send, tmp_
     assert benchmark.returncode == 130, errors
     assert "Traceback" not in errors
     assert results.read_text() == "# Results\n\nfrom before\n"
-    assert not list(tmp_path.glob(".*.split"))
+    assert not list(tmp_path.glob(".*.part"))
     with pytest.raises(ProcessLookupError):
         os.kill(int(number.read_text()), 0)
