@@ -30,10 +30,10 @@ from keras_transformer import transformer
 from keras_transformer.backend.precision import precision
 from keras_transformer.training.distributed.cluster import (
     count_devices,
+    distribution_scope,
     join_cluster,
     process_count,
     process_number,
-    shared_out,
     wait_for_all,
 )
 from keras_transformer.training.losses import TokenLoss
@@ -67,7 +67,7 @@ def sent_so_far():
 def measure_steps(config, rows, length, computing_in):
     """Trains on random tokens; seconds of a step, bytes sent in it, and bytes of the gradients."""
     keras.utils.set_random_seed(0)  # All begin with the same weights.
-    with shared_out(count_devices()), precision(computing_in):
+    with distribution_scope(count_devices()), precision(computing_in):
         sizes = config.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
         model = transformer(*sizes)
         model.compile(make_optimizer(config, STEPS), TokenLoss(rows * process_count() * length, config.label_smoothing))
