@@ -41,7 +41,7 @@ def small_pairs():
 
 @pytest.fixture(scope="session")
 def small_run(small_pairs, tmp_path_factory):
-    """A run folder trained, for seconds, to know eight answers by heart, which it generates."""
+    """A run folder trained, for seconds, to memorize eight answers, which it generates."""
     from keras_transformer import Config, train
     from keras_transformer.chat.answering import Answering
 

@@ -57,7 +57,7 @@ def ask(system, exam, work):
 
 
 def without_models(exam, variant):
-    """The baselines that learn nothing but the training pairs by heart; `variant` is that of the nearest questions."""
+    """The baselines that only memorize the training pairs; `variant` is that of the nearest questions."""
     frequent, nearest = baselines.always_the_same, baselines.nearest
     return [
         System("most frequent answer", {}, lambda seed: frequent(exam)),

@@ -7,7 +7,7 @@
 #
 # - how to get from a corpus to a chatbot with `model.fit`, as in every Keras tutorial;
 # - how the learning rate changes during training;
-# - what overfitting is, and why a chatbot may know its corpus by heart while a translator may not;
+# - what overfitting is, and why a chatbot may memorize its corpus while a translator may not;
 # - how to answer questions that are not in the corpus.
 #
 # The paper: [“Attention Is All You Need”](https://arxiv.org/abs/1706.03762), section 5. The code:
@@ -195,7 +195,7 @@ for ax, name, unit in [(axes[0], "accuracy", "share of tokens"), (axes[1], "loss
 # %% [markdown] lang="en"
 # ## Reading the curves
 #
-# The training accuracy rises until nearly every token is right: the model knows the training split by heart. The validation loss falls at
+# The training accuracy rises until nearly every token is right: the model has memorized the training split. The validation loss falls at
 # first, and rises after the marked epoch: the model becomes too certain where it is wrong. This is **overfitting**. Whether it matters
 # depends on the task:
 #
@@ -250,7 +250,7 @@ answers
 #
 # ## New questions
 #
-# Knowing answers by heart does not teach the model to compose new ones. What it composes for a new question is often beside the point, and
+# Memorizing answers does not teach the model to compose new ones. What it composes for a new question is often beside the point, and
 # sometimes not even a sentence. The simplest thing that helps is to give the answer of the nearest known question. `QuestionIndex` finds
 # it. It compares the characters (TF-IDF), a little also those of its answer, and embeddings. `learn_embeddings` trains these on the
 # corpus for some seconds: questions that have the same answer come to lie near each other, even if they share few characters.
@@ -292,7 +292,7 @@ pd.concat([by_similarity, are_exact.mean().to_frame("all").T]).map("{:.0%}".form
 # Few answers are exactly the corpus's, but others fit too: read some of `compared` yourself. The answer of the nearest known question
 # matches far more often, and more often the nearer that question is. Below a similarity of 0.6 it, too, is often beside the point.
 #
-# `keras-transformer train` does all this by itself. It recognizes a chat corpus, trains until it is known by heart and builds the index.
+# `keras-transformer train` does all this by itself. It recognizes a chat corpus, trains until the model has memorized it, and builds the index.
 # Then it chooses on the validation questions how to answer: `generate` (compose), `retrieve` (the nearest known question), or `hybrid`
 # (retrieve where the similarity is high enough, generate elsewhere).
 

@@ -35,7 +35,7 @@ def test_a_fit_corpus(corpus, capsys):
     assert "    1.1%, 13 times: “0번 대답이에요.” (row 2)" in lines
     start = lines.index("To train on it:")
     assert lines[start + 1] == f"  keras-transformer train '{corpus}' --run 'runs/내 자료'"
-    assert lines[start + 2].startswith("  Chosen for chat: pairs to be known by heart (1,0")
+    assert lines[start + 2].startswith("  Chosen for chat: question–answer pairs to memorize (1,0")
     assert lines[start + 3].startswith("    questions cut into characters, answers into 500 pieces: ")
     assert lines[-1] == "Verdict: fit"
     assert errors == f"reading {corpus} …\nmeasuring vocabularies …\n"

@@ -163,7 +163,7 @@ def test_train_makes_a_run_and_says_what_comes_next(corpus, tmp_path):
 def test_train_says_what_it_chose_and_options_go_before_it(corpus, tmp_path):
     process = call("train", corpus, "--run", tmp_path / "run", *SIZES[2:], "--epochs", 2, "--warmup-steps", 5)
     assert process.returncode == 0, process.stderr.decode()
-    chosen = "Chosen for chat: pairs to be known by heart (120 pairs); 500 pieces, 1 layer of 16, 2 epochs"
+    chosen = "Chosen for chat: question–answer pairs to memorize (120 pairs); 500 pieces, 1 layer of 16, 2 epochs"
     progress = process.stderr.decode().splitlines()
     assert progress[0] == f"{chosen}, nothing held out."
     settings = json.loads((tmp_path / "run/config.json").read_text())["config"]

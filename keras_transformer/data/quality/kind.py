@@ -62,7 +62,7 @@ def find_kind(sample, pairs):
         if is_closed(answers):
             return Kind(WORDS, f"the questions are single words ({counted})", "character", "word")
     if len(sample) < LEAST_PAIRS:
-        return Kind(CHAT, f"pairs to be known by heart ({counted})")
+        return Kind(CHAT, f"question–answer pairs to memorize ({counted})")
     return (
         closed_kind(questions, answers, counted)
         or numbers_kind(questions, answers, counted)
@@ -95,9 +95,9 @@ def numbers_kind(questions, answers, counted):
 def kind_by_lengths(sample, counted):
     """Returns the kind `TRANSLATION` if longer questions have longer answers, else `CHAT`."""
     if correlation_of_lengths(sample) < CORRELATION:
-        return Kind(CHAT, f"pairs to be known by heart ({counted}, lengths of questions and answers unrelated)")
+        return Kind(CHAT, f"question–answer pairs to memorize ({counted}, lengths of questions and answers unrelated)")
     if sample["answer"].nunique() < DIFFERENT_ANSWERS * len(sample):
-        return Kind(CHAT, f"pairs to be known by heart ({counted}, many with the same answers)")
+        return Kind(CHAT, f"question–answer pairs to memorize ({counted}, many with the same answers)")
     return Kind(TRANSLATION, f"answers made by a rule ({counted}, the longer the question, the longer the answer)")
 
 

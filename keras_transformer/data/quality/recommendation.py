@@ -15,7 +15,7 @@ from keras_transformer.data.loading import CorpusWarning
 from keras_transformer.data.packing import choose_widths, pack
 from keras_transformer.data.quality.kind import CHAT, TRANSLATION, WORDS, count_words, find_kind
 from keras_transformer.data.quality.statistics import quantile
-from keras_transformer.data.quality.tokenizer_choice import OFTEN, OFTEN_BY_HEART, choose_tokenizer
+from keras_transformer.data.quality.tokenizer_choice import OFTEN, OFTEN_MEMORIZED, choose_tokenizer
 from keras_transformer.data.readers import corpus_paths
 from keras_transformer.errors import CorpusTooSmall
 from keras_transformer.presets import preset
@@ -244,10 +244,10 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
         return (chosen, target or chosen), vocab_size, reason
     if kind.target_tokenizer == "sentencepiece":
         characters = len(characters_of(sample)) + (turns > 1)
-        chosen, vocab_size, rarest = choose_tokenizer(learned[1], characters, share, OFTEN_BY_HEART)
+        chosen, vocab_size, rarest = choose_tokenizer(learned[1], characters, share, OFTEN_MEMORIZED)
         source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
         reason = (
-            f"questions cut into characters, answers into {vocab_size:,} pieces: {fed_in_words(rarest, OFTEN_BY_HEART)}"
+            f"questions cut into characters, answers into {vocab_size:,} pieces: {fed_in_words(rarest, OFTEN_MEMORIZED)}"
         )
         return (source, target or chosen), vocab_size, reason
     vocab_size = closed_size(kind, sample)

@@ -10,7 +10,7 @@ from keras_transformer.text.tokenizer import Tokenizer
 
 SIZES = tuple(500 * 2**k for k in range(7))
 OFTEN = 10  # Minimum number of occurrences in training to learn a piece.
-OFTEN_BY_HEART = 5  # The same for answers to memorize: longer pieces mean fewer tokens to memorize.
+OFTEN_MEMORIZED = 5  # The same for answers to memorize: longer pieces mean fewer tokens to memorize.
 RAREST = 0.05  # Share of the pieces that may be rarer.
 
 

@@ -1,4 +1,4 @@
-"""The whole command on tiny corpora: our program is a stand-in that learns by heart at once."""
+"""The whole command on tiny corpora: our program is a stand-in that memorizes at once."""
 
 import json
 

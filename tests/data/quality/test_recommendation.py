@@ -90,7 +90,7 @@ def test_a_korean_chat_is_known_by_heart():
     assert (config.batch_size, config.epochs) == (64, 9)  # Of each pair and two that are made up.
     assert (config.tokenizer, config.target_tokenizer) == ("character", "sentencepiece")
     assert found.line == (
-        "Chosen for chat: pairs to be known by heart (10,646 pairs, lengths of questions and answers unrelated); "
+        "Chosen for chat: question–answer pairs to memorize (10,646 pairs, lengths of questions and answers unrelated); "
         f"characters to {config.vocab_size:,} pieces, 2 layers of 256, 9 epochs."
     )
 
