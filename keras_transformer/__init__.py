@@ -6,6 +6,8 @@ Editors and type checkers find them in `__init__.pyi`.
 
 import importlib
 
+from keras_transformer.backend.tensorflow_import import silent_tensorflow
+
 __version__ = "0.1.0"
 
 _MODULES = {
@@ -60,7 +62,8 @@ __all__ = sorted(_HOMES)
 def __getattr__(name):
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    with silent_tensorflow():
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
