@@ -22,6 +22,7 @@ from keras_transformer.runs.history import (
     rows_text,
 )
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
+from keras_transformer.training.progress import encodable
 
 
 class Interrupted(Exception):
@@ -60,14 +61,6 @@ class EpochScores(keras.callbacks.Callback):
 def bits_per_character(loss, pairs):
     """Converts a loss in nats per token of `EncodedPairs` to bits per character of their answers."""
     return loss / math.log(2) * (pairs.tokens / pairs.characters)
-
-
-class NarrowBar(keras.callbacks.Callback):
-    """Shortens the progress bar to 80 columns, because a terminal cannot overwrite a longer line in place."""
-
-    def on_train_batch_end(self, batch, logs=None):
-        for name in ("accuracy", "perplexity"):
-            logs.pop(name, None)
 
 
 class TolerantTensorBoard(keras.callbacks.TensorBoard):
@@ -225,7 +218,7 @@ class StopOnInterrupt(keras.callbacks.Callback):
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        print("\nStopping after this step … (press Ctrl-C again to stop immediately without saving)", flush=True)
+        print(encodable("\nStopping after this step … (press Ctrl-C again to stop immediately without saving)"), flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
         if self.requested and self.run_checkpoint.in_an_epoch():

@@ -52,17 +52,13 @@ def sample_answers(run, validation, training):
         training: The `EncodedPairs` of the training split, used if the validation split is too small.
 
     Returns:
-        The lines to print: each question, followed by its answer.
+        A list of pairs of lines (question, answer).
     """
     encoded = validation if len(validation) >= SAMPLES else training
     places = np.linspace(0, len(encoded) - 1, SAMPLES).astype(int)
     questions = list(dict.fromkeys(question_text(run.tokenizer, encoded.question(place)) for place in places))
     answers = Chatbot.load(run.path).replies(questions)
-    return [
-        line
-        for question, answer in zip(questions, answers)
-        for line in (one_line(question), f"  -> {one_line(answer)}")
-    ]
+    return [(one_line(question), one_line(answer)) for question, answer in zip(questions, answers)]
 
 
 def question_text(tokenizer, ids):

@@ -52,6 +52,7 @@ from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.messages import epochs_hint, sample_answers, warm_up_warning
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
+from keras_transformer.training.progress import EpochTable, interrupt, is_terminal, say, show_samples, verbosity
 from keras_transformer.training.resume import check_corpus, check_settings
 from keras_transformer.training.schedule import make_schedule
 from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
@@ -72,8 +73,8 @@ def train(
 ) -> dict[str, Any]:
     """Trains a model on a corpus, or resumes the training of an existing run folder.
 
-    Keras prints the progress. Ctrl-C saves a checkpoint and returns. Call the function again to resume after Ctrl-C or
-    after the process was killed.
+    The progress is printed: as a table on a terminal, else by Keras. Ctrl-C saves a checkpoint and returns. Call the
+    function again to resume after Ctrl-C or after the process was killed.
 
     Args:
         corpus: DataFrame with the columns "question" and "answer", anything that `load_pairs` reads, a folder of such
@@ -142,11 +143,14 @@ def train(
         with distribution_scope(device_count, model_devices, run.target_tokenizer.vocab_size):
             check_corpus(run, survey)  # Each process of a distributed training reads its own corpus.
             check_corrections(run, corrections)
-            summary = fit(run, training, validation)
+            earlier, summary = run.summary(), fit(run, training, validation)
         # Only one process answers, so this runs outside the distribution scope.
         if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
-            print(prepare_answers(run, corpus))
-    print(farewell(run, summary))
+            say(prepare_answers(run, corpus))
+    if summary == earlier:
+        say(nothing_left(run, summary))
+        return summary
+    say(farewell(run, summary))
     if summary["finished"]:
         tell_more(run, validation.encoded, training.encoded)
     return summary
@@ -172,7 +176,7 @@ def recommended_config(
     turns, hold_out = settings.get("turns", 1), settings.get("hold_out")
     recommendation, survey, _ = recommend_for(corpus, turns, hold_out, tokenizer, target_tokenizer)
     if process_number() == 0:
-        print(recommendation.replace(**settings).line)
+        say(recommendation.replace(**settings).line)
     return recommendation.config, survey
 
 
@@ -220,11 +224,11 @@ def fit(run, training, validation):
     if run.origin and not tensors:
         load_origin(run, model)
     where = f"{count} devices: {devices}" if (count := devices_in_use()) > 1 else str(devices)
-    print(greeting(run, model, training, step, f"{where} in {chosen} ({reason})"))
+    say(greeting(run, model, training, step, f"{where} in {chosen} ({reason})"))
     if not devices.gpus and (why := explain_unseen_gpu()):
-        print(why)
+        say(why)
     if warning := warm_up_warning(config, config.epochs * len(training)):
-        print(warning)
+        say(warning)
     with Writer() if writes else NullWriter() as writer:
         run_checkpoint = training_callbacks.RunCheckpoint(
             run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer
@@ -241,7 +245,8 @@ def fit(run, training, validation):
 
 def fit_keeping(model, run, training, validation, run_checkpoint):
     """Trains the remaining epochs with all callbacks; returns False if the user interrupted the training."""
-    with training_callbacks.StopOnInterrupt(run_checkpoint) as stop, detect_lost_processes():
+    shown = EpochTable(run_checkpoint, run.config) if is_terminal(sys.stdout) else contextlib.nullcontext()
+    with training_callbacks.StopOnInterrupt(run_checkpoint) as stop, detect_lost_processes(), shown as table:
         writes = process_number() == 0
         tensorboard = [training_callbacks.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if writes else []
         callbacks = [
@@ -250,8 +255,8 @@ def fit_keeping(model, run, training, validation, run_checkpoint):
             *tensorboard,
             DivergenceCheck(run_checkpoint),
             run_checkpoint,
+            *([table] if table else []),
             stop,
-            training_callbacks.NarrowBar(),
         ]
         try:
             fit_from(model, run.config, training, validation.epochs(), callbacks, run_checkpoint)
@@ -283,26 +288,10 @@ def fit_from(model, config, training, validation, callbacks, run_checkpoint):
                 validation_data=validation,
                 callbacks=callbacks,
                 shuffle=False,  # The batches are shuffled already.
-                verbose=verbosity(sys.stdout),
+                verbose=verbosity(),
             )
         except Divergence as divergence:
-            tell(restart(model, run_checkpoint, divergence))
-
-
-def tell(line):
-    """Prints a line below Keras' output of an unfinished epoch. Only the first process prints."""
-    if shown := verbosity(sys.stdout):
-        print(f"\n{line}" if shown == 1 else line, flush=True)
-
-
-def verbosity(stream):
-    """Returns the verbosity for Keras: 1 (progress bar) on a terminal or in a notebook, else 2 (a line per epoch).
-
-    All processes but the first show nothing, 0.
-    """
-    if process_number():
-        return 0
-    return 1 if "ipykernel" in sys.modules or (hasattr(stream, "isatty") and stream.isatty()) else 2
+            interrupt(restart(model, run_checkpoint, divergence))
 
 
 def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **share):
@@ -420,11 +409,21 @@ def farewell(run, summary):
     )
 
 
+def nothing_left(run, summary):
+    """Returns the message for a run whose training had already ended."""
+    epochs, limit = summary["epochs"], run.config.epochs
+    longer = "--epochs" if epochs >= limit else f"--patience (it stopped early, at epoch {epochs} of {limit})"
+    return (
+        f"Nothing left to train: {run.path} is finished, with best epoch {summary['best_epoch']} of {epochs} and "
+        f"{summary[SCORE]:.3f} validation bits per character. To train longer, raise {longer}."
+    )
+
+
 def tell_more(run, validation, training):
     """Prints hints, sample answers and the next command after a finished training. Only the first process prints."""
     if process_number():
         return
     if hint := epochs_hint(run.config, run.metrics()):
-        print(hint)
-    print(*sample_answers(run, validation, training), sep="\n")
+        say(hint)
+    show_samples(sample_answers(run, validation, training))
     print(f"Talk to it:  keras-transformer chat {shlex.quote(str(run.path))}")

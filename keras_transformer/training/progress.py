@@ -1,0 +1,219 @@
+"""Progress of a training: a table with a bar on a terminal, Keras' own bar in a notebook, plain lines in a log."""
+
+import datetime
+import math
+import os
+import sys
+import time
+
+import keras
+from rich.console import Console
+from rich.live import Live
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from keras_transformer.runs.history import best_row
+from keras_transformer.training.distributed.cluster import process_number
+
+SILENT, BAR, LINES = 0, 1, 2  # Keras' levels of verbosity.
+GAP = 2  # Columns between two cells.
+VALIDATION = 10, 20  # Minimum and maximum width of the scores on validation data, where the bar is.
+DROPPED = "pairs/s", "val accuracy", "accuracy", "loss", "best"  # What a narrow terminal does without, in this order.
+REFRESHED = 4  # Times per second.
+
+
+def is_terminal(stream):
+    """Returns whether a stream is a terminal that can overwrite a line, and this process is the one that prints."""
+    if process_number() or "ipykernel" in sys.modules or os.environ.get("TERM") == "dumb":
+        return False
+    return hasattr(stream, "isatty") and stream.isatty()
+
+
+def verbosity():
+    """Returns Keras' verbosity: silent beside `EpochTable` and in all processes but the first."""
+    if process_number() or is_terminal(sys.stdout):
+        return SILENT
+    return BAR if "ipykernel" in sys.modules else LINES
+
+
+def say(line):
+    """Prints a line; on a terminal it is wrapped between words."""
+    if is_terminal(sys.stdout):
+        console().print(encodable(line), markup=False, highlight=False)
+    else:
+        print(encodable(line), flush=True)
+
+
+def interrupt(line):
+    """Prints a line during an epoch, below Keras' unfinished bar if there is one. Only the first process prints."""
+    if not process_number():
+        print(encodable(f"\n{line}" if verbosity() == BAR else line), flush=True)
+
+
+def show_samples(samples):
+    """Prints questions and their answers.
+
+    Args:
+        samples: A list of pairs (question, answer).
+    """
+    if not is_terminal(sys.stdout):
+        for question, answer in samples:
+            print(encodable(f"{question}\n  -> {answer}"))
+        return
+    shown = console()
+    shown.print(Text("sample answers", "bold"))
+    for question, answer in samples:
+        shown.print(Text(encodable(question), "dim"))
+        shown.print(Padding(Text(encodable(answer)), (0, 0, 0, GAP)))
+
+
+def console():
+    """Returns a rich `Console` on the standard output of the moment."""
+    return Console(file=sys.stdout)
+
+
+def encodable(text):
+    """Returns a text with the characters escaped that the standard output cannot encode."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+class EpochTable(keras.callbacks.Callback):
+    """Prints a table with a line per epoch, and below it the current epoch with a bar.
+
+    It is a context manager, so that the terminal is restored however the training ends.
+
+    Args:
+        run_checkpoint: The `RunCheckpoint`, which knows steps and metrics. It must be called before.
+        config: The `Config`.
+    """
+
+    def __init__(self, run_checkpoint, config):
+        super().__init__()
+        self.run_checkpoint, self.config = run_checkpoint, config
+        self.console = console()
+        self.columns = fitting_columns(config, self.console.width)
+        self.star = "★" if encodable("★") == "★" else "*"
+        self.logs, self.validating, self.timer = {}, False, EpochTimer()
+        self.live = Live(
+            get_renderable=self.current, console=self.console, refresh_per_second=REFRESHED, transient=True
+        )
+
+    def __enter__(self):
+        self.console.print(self.line({name: name for name in self.columns} | {"best": "best"}, "bold"))
+        self.live.start()
+        return self
+
+    def __exit__(self, *_):
+        self.live.stop()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch, self.logs, self.validating = epoch + 1, {}, False
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.timer.step(self.steps_done())
+        # Keras' own loss includes label smoothing, unlike the one shown at the end of the epoch.
+        self.logs = {"loss": math.log(logs["perplexity"]), "pairs/s": logs["pairs/s"]}
+
+    def on_test_begin(self, logs=None):
+        self.validating = True
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.timer.epoch()
+        rows = self.run_checkpoint.rows
+        self.logs = {}
+        cells = {**self.numbers(rows[-1]), "time left": self.time_left(0)}
+        cells["best"] = self.star if best_row(rows, self.config.monitor) is rows[-1] else ""
+        self.console.print(self.line(cells))
+
+    def steps_done(self):
+        """Returns the number of steps taken within the epoch."""
+        return (self.run_checkpoint.step - 1) % self.run_checkpoint.steps_per_epoch + 1
+
+    def current(self):
+        """Returns the line of the current epoch, with a bar in place of the validation score."""
+        if not self.logs:
+            return Text("")
+        steps, all_steps = self.steps_done(), self.run_checkpoint.steps_per_epoch
+        bar = ProgressBar(all_steps, steps, width=self.columns["validation"])
+        numbers = {**self.numbers(self.logs), "validation": Text("validating", "dim") if self.validating else bar}
+        return self.line({**numbers, "time left": self.time_left(all_steps - steps)})
+
+    def numbers(self, row):
+        """Returns the cells of the metrics in a row."""
+        cells = {"epoch": f"{self.epoch}/{self.config.epochs}"}
+        cells |= {name: f"{row[key]:.3f}" for name, key in SCORES.items() if key in row}
+        return cells | {"pairs/s": f"{row['pairs/s']:,.0f}"}
+
+    def time_left(self, steps):
+        """Returns the time that the steps left in the epoch and the epochs left take, in words; empty if unknown."""
+        seconds = self.timer.left(steps, self.run_checkpoint.steps_per_epoch, self.config.epochs - self.epoch)
+        return "" if seconds is None else str(datetime.timedelta(seconds=round(seconds)))
+
+    def line(self, cells, style=""):
+        """Returns a line of the table from cells by name."""
+        grid = Table.grid(padding=(0, GAP, 0, 0))
+        for name, width in self.columns.items():
+            side = "left" if name == "best" else "right"
+            grid.add_column(width=width, justify=side, no_wrap=True, overflow="crop", style=style)
+        grid.add_row(*(cells.get(name, "") for name in self.columns))
+        return grid
+
+
+SCORES = {"loss": "loss", "validation": "val_loss", "accuracy": "accuracy", "val accuracy": "val_accuracy"}
+"""Columns of the table, and of metrics.csv. The losses are in nats per token, as in the paper's perplexity."""
+
+
+def fitting_columns(config, width):
+    """Returns the columns of the table, a dictionary from names to widths.
+
+    The other values of `Config.monitor` are best where one of the losses is; accuracies have a column of their own.
+
+    Args:
+        config: The `Config`.
+        width: Number of columns of the terminal.
+    """
+    monitor = config.monitor.replace("_", " ")
+    columns = {"epoch": max(5, len(f"{config.epochs}/{config.epochs}")), "loss": 6, "validation": VALIDATION[0]}
+    columns |= {monitor: len(monitor)} if monitor.endswith("accuracy") else {}
+    columns |= {"pairs/s": 8, "time left": 9, "best": 4}
+    for name in DROPPED:
+        if taken(columns) <= width:
+            break
+        columns.pop(name, None)
+    columns["validation"] = max(VALIDATION[0], min(VALIDATION[1], VALIDATION[0] + width - taken(columns)))
+    return columns
+
+
+def taken(columns):
+    """Returns the width of columns with the gaps between them."""
+    return sum(columns.values()) + GAP * (len(columns) - 1)
+
+
+class EpochTimer:
+    """Estimates the time left. The first step does not count, because it compiles the model."""
+
+    def __init__(self, now=time.perf_counter):
+        self.now, self.start, self.first, self.of_a_step, self.of_an_epoch = now, None, 0, None, None
+
+    def step(self, done):
+        """Notes that a step of the current epoch has ended, as the one with the given number."""
+        if self.start is None:
+            self.start, self.first = self.now(), done
+        elif done > self.first:
+            self.of_a_step = (self.now() - self.start) / (done - self.first)
+
+    def epoch(self):
+        """Notes that an epoch has ended, validation included."""
+        if self.start is not None and not self.first:
+            self.of_an_epoch = self.now() - self.start
+        self.start, self.first = self.now(), 0
+
+    def left(self, steps, steps_per_epoch, epochs):
+        """Returns the estimated seconds for steps and whole epochs; None if nothing is known yet."""
+        if self.of_a_step is None:
+            return None
+        of_an_epoch = self.of_an_epoch or self.of_a_step * steps_per_epoch
+        return self.of_a_step * steps + of_an_epoch * epochs
