@@ -5,15 +5,12 @@ import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, table
-from keras_transformer.cli.evaluation_data import corpus_of
+from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split
 from keras_transformer.cli.generation_options import (
-    add_answer_by_option,
     add_strategy_options,
     check_answer_by,
-    check_strategy_options,
     generation_config,
 )
-from keras_transformer.cli.train_options import add_source_options
 from keras_transformer.errors import InputError
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -26,50 +23,39 @@ def add_calibrate(commands):
         "keras-transformer calibrate runs/first",
     )  # fmt: skip
     calibrate.add_argument("run", metavar="RUN", help="folder of the run")
-    calibrate.add_argument(
-        "corpus", metavar="CORPUS", nargs="*", default=[],
-        help="corpus whose validation split is used, named as for `train` (default: the run's own)",
-    )  # fmt: skip
-    add_source_options(calibrate)
+    add_corpus(calibrate)
+    add_part_options(calibrate, split="validation")
     calibrate.add_argument("--json", action="store_true", help="print the table as JSON")
-    add_answer_by_option(calibrate)
-    add_strategy_options(calibrate)
+    add_strategy_options(calibrate, n_best=False)
 
 
 def run_calibrate(options):
     """Calibrates the run and prints its confidence thresholds."""
-    if options.n_best is not None:
-        raise InputError("--n-best: calibration uses only the best answer to each question: leave it out")
-    check_strategy_options(options)
+    check_part_options(options)
     check_answer_by(options, options.run)
     import_tensorflow_quietly()
-    from keras_transformer.evaluation.calibrate import calibrate
+    from keras_transformer.evaluation.calibrate import calibrate, different
     from keras_transformer.runs.run import Run
 
     generation = generation_config(options)
-    questions = read_questions(options, Run(options.run))
-    print(f"Asking {options.run} {len(questions):,} questions …", file=sys.stderr, flush=True)
+    run = Run(options.run)
+    check_own_corpus(options, run)
+    split = read_split(options, run)
+    questions = different(split.pairs["question"])
+    print(f"Asking {len(questions):,} questions: {split.in_words()} …", file=sys.stderr, flush=True)
     confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
     print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
     return 0
 
 
-def read_questions(options, run):
-    """Returns the questions of the validation split of the named corpus, or of the run's own."""
-    from keras_transformer.evaluation.calibrate import different
-
+def check_own_corpus(options, run):
+    """Raises `InputError` if the run's own corpus is to be used, but has no unseen questions."""
     if not options.corpus and not run.config.hold_out:
         raise InputError(
             f"{run.path}: trained on all questions of its corpus, with none held out: "
             f"name a file of unseen questions and answers: keras-transformer calibrate {run.path} FILE"
         )
-    corpus = corpus_of(options, run)
-    splits = (one["validation"] for one in corpus.splits(run.config.turns, run.config.hold_out) if "validation" in one)
-    questions = different(question for split in splits for question in split["question"])
-    if not questions:
-        raise InputError(f"{' '.join(corpus.source['corpus'])}: its validation split holds no question")
-    return questions
 
 
 def summary(confidence):

@@ -29,7 +29,7 @@ def add_compare(commands):
     )  # fmt: skip
     add_part_options(compare)
     compare.add_argument("--json", action="store_true", help="print one JSON object")
-    add_strategy_options(compare)
+    add_strategy_options(compare, n_best=False)
 
 
 def run_compare(options):
@@ -47,9 +47,9 @@ def run_compare(options):
     check_answer_by(options, *options.runs)
     if not options.corpus:
         check_own_corpus(runs)
-    split = read_split(options, runs[0])
+    split = read_split(options, *runs)
     own = [run.corpus["fingerprint"] == split.fingerprint for run in runs]
-    print(f"Comparing on {len(split.pairs):,} pairs …", file=sys.stderr, flush=True)
+    print(f"Comparing on {split.in_words()} …", file=sys.stderr, flush=True)
     comparison = compare(
         options.runs,
         split.pairs,
@@ -64,7 +64,7 @@ def run_compare(options):
         print(json.dumps(comparison, ensure_ascii=False))
         return 0
     columns = min(max(shutil.get_terminal_size().columns, NARROW), WIDE)
-    print("\n".join(in_lines(comparison, options.split, columns)))
+    print("\n".join(in_lines(comparison, split.heading, columns)))
     return 0
 
 
@@ -89,13 +89,13 @@ def warn_of_unknown(run):
     print(f"keras-transformer: warning: {run}: {what}", file=sys.stderr)
 
 
-def in_lines(comparison, split, columns):
+def in_lines(comparison, heading, columns):
     """Yields the lines of the printed comparison: labels, scores, differences, sample questions with all answers."""
     for letter, run in zip(LETTERS, comparison["runs"]):
         way = run.get("answer_by", GENERATE)
         yield f"{letter}  {run['run']}" + ("" if way == GENERATE else f", answered by {way}")
     yield ""
-    yield f"{split} split: {comparison['questions']:,} questions, {comparison['pairs']:,} answers to them"
+    yield f"{heading}: {comparison['questions']:,} questions, {comparison['pairs']:,} answers to them"
     yield ""
     yield scores_table(comparison["runs"])
     yield ""

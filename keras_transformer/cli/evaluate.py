@@ -20,7 +20,7 @@ def add_evaluate(commands):
     add_corpus(evaluate)
     add_part_options(evaluate)
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
-    add_strategy_options(evaluate)
+    add_strategy_options(evaluate, n_best=False)
 
 
 def run_evaluate(options):
@@ -36,7 +36,7 @@ def run_evaluate(options):
     generation = generation_config(options)
     check_answer_by(options, options.run)
     split = read_split(options, Run(options.run))
-    print(f"Evaluating on {len(split.pairs):,} pairs …", file=sys.stderr, flush=True)
+    print(f"Evaluating on {split.in_words()} …", file=sys.stderr, flush=True)
     results = evaluate(
         options.run,
         split.pairs,
@@ -48,7 +48,7 @@ def run_evaluate(options):
         print(json.dumps(results, ensure_ascii=False))
         return 0
     print(
-        f"{options.run}, {options.split} split: {results['questions']:,} questions, "
+        f"{options.run}, {split.heading}: {results['questions']:,} questions, "
         f"{results['pairs']:,} answers to them"
         f"{'' if results['answer_by'] == GENERATE else ', answered by ' + results['answer_by']}\n"
     )

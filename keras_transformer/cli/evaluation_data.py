@@ -1,4 +1,4 @@
-"""Loads the evaluation split of a corpus for `evaluate`, `compare` and `report`."""
+"""Loads the pairs of a corpus to evaluate on, for `evaluate`, `compare`, `report` and `calibrate`."""
 
 import typing
 
@@ -18,19 +18,35 @@ REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sam
 
 
 class EvaluationData(typing.NamedTuple):
-    """A split of a corpus to evaluate on.
+    """A split of a corpus, or a whole corpus, to evaluate on.
 
     Attributes:
         pairs: DataFrame with the columns "question" and "answer".
+        split: Name of the split; None for the whole corpus.
+        corpus_pairs: Number of pairs of the corpus.
         training_answers: The set of answers of the training split, if the corpus is the run's own; else None.
         fingerprint: The fingerprint of the corpus.
         source: The paths of the corpus, a list.
     """
 
     pairs: object
+    split: str | None
+    corpus_pairs: int
     training_answers: set | None
     fingerprint: str
     source: list
+
+    def in_words(self):
+        """Returns which pairs these are, and how many."""
+        paths, count = " ".join(self.source), len(self.pairs)
+        if self.split:
+            return f"the {self.split} split of {paths}: {count:,} of {self.corpus_pairs:,} pairs"
+        return f"all {count:,} pair{'s' * (count != 1)} of {paths}, as it is not the training corpus"
+
+    @property
+    def heading(self):
+        """The split, or that there is none, for the heading of a table."""
+        return f"{self.split} split" if self.split else "all pairs"
 
 
 def add_corpus(command):
@@ -40,48 +56,92 @@ def add_corpus(command):
     )
 
 
-def add_part_options(command):
-    """Adds the options for the split, for reading the corpus, and for the way of answering."""
+def add_part_options(command, split="test"):
+    """Adds the options for the split, for reading the corpus, and for the way of answering.
+
+    Args:
+        command: The parser.
+        split: The split of the run's own corpus that is used by default.
+    """
     command.add_argument(
-        "--split",
-        default="test",
-        metavar="|".join(SPLITS),
-        help="split of the corpus to evaluate on (default: %(default)s)",
-    )
+        "--split", metavar="|".join(SPLITS),
+        help=f"split of the corpus to use (default: {split} if it is the run's own corpus or divided into splits, else "
+        "the whole corpus)",
+    )  # fmt: skip
+    command.set_defaults(default_split=split)
     add_source_options(command)
     add_answer_by_option(command)
 
 
 def check_part_options(options):
     """Raises `InputError` if the options are invalid or conflict."""
-    if options.split not in SPLITS:
+    if options.split not in (None, *SPLITS):
         raise InputError(f"--split: must be one of {', '.join(SPLITS)}, not {options.split!r}")
-    if options.n_best is not None:
-        raise InputError("--n-best: evaluation uses only the best answer to each question: leave it out")
     check_strategy_options(options)
 
 
-def read_split(options, run):
-    """Returns the selected `EvaluationData` of the named corpus, or of the run's own."""
-    import pandas
+def read_split(options, run, *others):
+    """Returns the selected `EvaluationData` of the named corpus, or of the run's own.
 
-    from keras_transformer.training.corrections import corrected
+    Args:
+        options: The parsed options.
+        run: The `Run` to evaluate.
+        *others: Other `Run`s to evaluate on the same pairs.
+    """
+    import pandas
 
     corpus, turns = corpus_of(options, run), run.config.turns
     fingerprint, source = corpus.fingerprint(turns), corpus.source["corpus"]
-    own = fingerprint == run.corpus["fingerprint"]
-    frames, training_answers = [], set()
-    corpus = corrected(corpus, own and run.corpus.get("corrections"))
-    for splits in corpus.splits(turns, run.config.hold_out or not own):
-        if options.split in splits:
-            frames.append(splits[options.split])
-        if own and "train" in splits:
-            training_answers.update(splits["train"]["answer"])
+    owner = owner_of(source, fingerprint, run, *others)
+    split = options.split or (options.default_split if owner or corpus.has_splits else None)
+    if split:
+        frames, training_answers = split_frames(corpus, split, owner or run, bool(owner))
+    else:
+        frames, training_answers = list(corpus.chunks(turns)), None
     pairs = pandas.concat(frames, ignore_index=True) if frames else ()
     if not len(pairs):
-        paths = " ".join(source)
-        raise InputError(f"{paths}: its {options.split} split holds no pairs: choose another with --split")
-    return EvaluationData(pairs, training_answers if own else None, fingerprint, source)
+        raise InputError(f"{' '.join(source)}: its {split} split holds no pairs: choose another with --split")
+    if run.corpus["fingerprint"] != fingerprint:
+        training_answers = None
+    return EvaluationData(pairs, split, sum(map(len, corpus.chunks(turns))), training_answers, fingerprint, source)
+
+
+def owner_of(source, fingerprint, *runs):
+    """Returns the first of the runs that was trained on a corpus: on the same pairs, or on the same files; else None.
+
+    Files that were changed since count, because their split still tells which questions were trained on.
+    """
+    from keras_transformer.training.trainer import absolute
+
+    paths = absolute(source)
+    own = (run for run in runs if fingerprint == run.corpus["fingerprint"] or paths == trained_on(run)["corpus"])
+    return next(own, None)
+
+
+def trained_on(run):
+    """Returns the recorded source of a run's corpus; its "corpus" is None if it was trained on pairs in memory."""
+    return {"corpus": None, **(run.corpus.get("source") or {})}
+
+
+def split_frames(corpus, split, run, own):
+    """Returns the chunks of a split as a list, and the set of answers of the training split.
+
+    Args:
+        corpus: The `Corpus`.
+        split: Name of the split.
+        run: The `Run`.
+        own: Whether it was trained on this corpus, and divided it.
+    """
+    from keras_transformer.training.corrections import corrected
+
+    frames, training_answers = [], set()
+    corpus = corrected(corpus, own and run.corpus.get("corrections"))
+    for splits in corpus.splits(run.config.turns, run.config.hold_out or not own):
+        if split in splits:
+            frames.append(splits[split])
+        if "train" in splits:
+            training_answers.update(splits["train"]["answer"])
+    return frames, training_answers
 
 
 def words_of(options):
@@ -103,11 +163,11 @@ def corpus_of(options, run):
     from keras_transformer.data.corpus import Corpus
     from keras_transformer.training.trainer import absolute
 
-    source = run.corpus.get("source") or {}
+    source = trained_on(run)
     if not options.corpus:
-        if not source.get("corpus"):
+        if not source["corpus"]:
             raise InputError(f"{run.path}: the path of its corpus is not recorded: name the corpus")
         return Corpus.found_at(source)
-    own = absolute(options.corpus) == source.get("corpus")
+    own = absolute(options.corpus) == source["corpus"]
     validation = source.get("validation") if own else None
     return Corpus(options.corpus, options.question, options.answer, options.encoding or DEFAULT_ENCODING, validation)

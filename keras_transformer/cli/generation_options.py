@@ -10,8 +10,13 @@ COUNTS = {"beam": "the number of beams", "n_best": "the number of answers"}
 SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
 
 
-def add_strategy_options(parser):
-    """Adds the decoding options to a parser; options that are not given are None."""
+def add_strategy_options(parser, n_best=True):
+    """Adds the decoding options to a parser; options that are not given are None.
+
+    Args:
+        parser: The parser.
+        n_best: Whether the command can give several answers to a question.
+    """
     group = parser.add_argument_group("decoding", "The default is greedy decoding: the most likely token at each step.")
     strategy = group.add_mutually_exclusive_group()
     strategy.add_argument("--beam", type=int, metavar="N", help="beam search with N beams (section 6.1)")
@@ -23,9 +28,12 @@ def add_strategy_options(parser):
         "--top-p", type=float, metavar="P", help="sample only from the top tokens with total probability P"
     )
     group.add_argument("--seed", type=int, metavar="N", help="random seed for reproducible samples")
-    group.add_argument(
-        "--n-best", type=int, metavar="N", help="number of answers to each question, with log-probabilities"
-    )
+    if n_best:
+        group.add_argument(
+            "--n-best", type=int, metavar="N", help="number of answers to each question, with log-probabilities"
+        )
+    else:
+        parser.set_defaults(n_best=None)
     group.add_argument("--min-length", type=int, metavar="N", help="minimum number of tokens of an answer")
     group.add_argument("--max-length", type=int, metavar="N", help="maximum number of tokens of an answer")
     group.add_argument(

@@ -25,7 +25,7 @@ def add_report(commands):
     add_corpus(report)
     report.add_argument("--output", metavar="FILE", required=True, help="HTML file to write")
     add_part_options(report)
-    add_strategy_options(report)
+    add_strategy_options(report, n_best=False)
 
 
 def run_report(options):
@@ -45,9 +45,9 @@ def run_report(options):
     check_answer_by(options, options.run)
     split = read_split(options, run)
     corpus = [os.path.basename(os.path.normpath(source)) for source in split.source]
-    print(f"Evaluating on {len(split.pairs):,} pairs …", file=sys.stderr, flush=True)
+    print(f"Evaluating on {split.in_words()} …", file=sys.stderr, flush=True)
     page = report_html(
-        run.path, split.pairs, training_answers=split.training_answers, corpus=" ".join(corpus), split=options.split,
+        run.path, split.pairs, training_answers=split.training_answers, corpus=" ".join(corpus), split=split.split,
         commands=commands(run, corpus, options), answer_by=options.answer_by, generation=generation,
     )  # fmt: skip
     write_atomically(path, page.encode("utf-8"))

@@ -68,6 +68,7 @@ class Corpus:
         source: Dictionary of the keys of `config.toml` with the location of the corpus.
         licence: Licence of a corpus of the catalog; None for others.
         has_validation: Whether the corpus has a validation split of its own.
+        has_splits: Whether the corpus says of its pairs which split they belong to.
 
     Raises:
         InputError: If a file does not exist, or the splits cannot be determined.
@@ -84,6 +85,7 @@ class Corpus:
             self._files = [("test" if name == "test" else "train", read) for name, read in self._files]
             self._files += [("validation", read) for name, read in held_out if not own or name == "validation"]
         self.has_validation = any(name == "validation" for name, _ in self._files)
+        self.has_splits = any(name is not None for name, _ in self._files)
         self._kept = {}
 
     @classmethod
@@ -130,14 +132,23 @@ class Corpus:
 
     def splits(self, turns=1, hold_out=True):
         """Yields a dictionary from split names to DataFrames for each chunk; the arguments are those of `survey`."""
+        for name, pairs in self._read_again(turns):
+            yield self._split(name, pairs, hold_out)
+
+    def chunks(self, turns=1):
+        """Yields the chunks of the whole corpus, without dividing it into splits."""
+        return (pairs for _, pairs in self._read_again(turns))
+
+    def _read_again(self, turns):
+        """Yields what `_read` yields, without the warnings that `survey` has issued before."""
         chunks = self._read(turns)
         while True:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", CorpusWarning)  # `survey` has issued it before.
+                warnings.simplefilter("ignore", CorpusWarning)
                 name, pairs = next(chunks, (None, None))
             if pairs is None:
                 return
-            yield self._split(name, pairs, hold_out)
+            yield name, pairs
 
     def _read(self, turns):
         """Yields the name of the split, or None, and the pairs of each chunk; from memory if they are kept."""

@@ -40,7 +40,7 @@ def report_html(
     pairs: pd.DataFrame,
     training_answers: Iterable[str] | None = None,
     corpus: str = "",
-    split: str = "test",
+    split: str | None = "test",
     commands: Sequence[str] = (),
     answer_by: str | None = None,
     generation: GenerationConfig | None = None,
@@ -55,7 +55,7 @@ def report_html(
         pairs: DataFrame with the columns "question" and "answer", as for `evaluate`.
         training_answers: As for `evaluate`; if given, the pairs are from the run's own corpus.
         corpus: The name of the corpus of the pairs.
-        split: The split of the corpus that the pairs are from.
+        split: The split of the corpus that the pairs are from; None if they are the whole corpus.
         commands: Command lines that reproduce the report.
         answer_by: As for `evaluate`.
         generation: As for `evaluate`.
@@ -71,7 +71,8 @@ def report_html(
     results = evaluation(run_dir, pairs, training_answers, answer_by, generation)
     language = "ko" if mostly_korean(list(itertools.chain(*results.asked.values()))) else "en"
     words, scores = WORDS[language], results.to_dict()
-    asked = {"questions": scores["questions"], "pairs": scores["pairs"], "corpus": corpus, "split": split}
+    part = words["split"].format(split=split, corpus=corpus) if split else words["whole"].format(corpus=corpus)
+    asked = {"questions": scores["questions"], "pairs": scores["pairs"], "part": part}
     drawn, worst = samples(results)
     title = words["title"].format(run.path.resolve().name)
     page = template().render(

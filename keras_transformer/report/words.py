@@ -13,7 +13,9 @@ WORDS: dict[str, dict[str, Any]] = {
         "questions.",
         "unknown": "The run was trained on another corpus, which was not found: these questions may have been in its "
         "training data.",
-        "asked": "{questions} questions with {pairs} answers: the {split} split of {corpus}. Each question is asked "
+        "split": "the {split} split of {corpus}",
+        "whole": "all of {corpus}",
+        "asked": "{questions} questions with {pairs} answers: {part}. Each question is asked "
         "once, and all of its answers in the corpus are references.",
         "scores": "Scores",
         "score": "score",
@@ -62,7 +64,9 @@ WORDS: dict[str, dict[str, Any]] = {
         "점수가 아닙니다.",
         "unknown": "다른 말뭉치로 학습한 run이고 그 말뭉치를 찾지 못했습니다. 학습할 때 본 질문이 섞여 있을 수 "
         "있습니다.",
-        "asked": "{corpus}의 {split} 데이터, 질문 {questions}개와 답 {pairs}개입니다. 같은 질문은 한 번만 묻고, "
+        "split": "{corpus}의 {split} 데이터",
+        "whole": "{corpus} 전체",
+        "asked": "{part}, 질문 {questions}개와 답 {pairs}개입니다. 같은 질문은 한 번만 묻고, "
         "말뭉치에 있는 답은 모두 정답으로 봅니다.",
         "scores": "점수",
         "score": "점수",

@@ -218,7 +218,8 @@ class StopOnInterrupt(keras.callbacks.Callback):
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        print(encodable("\nStopping after this step … (press Ctrl-C again to stop immediately without saving)"), flush=True)
+        line = "Stopping after this step … (press Ctrl-C again to stop immediately without saving)"
+        print(encodable(f"\n{line}"), flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
         if self.requested and self.run_checkpoint.in_an_epoch():

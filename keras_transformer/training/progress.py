@@ -207,9 +207,10 @@ class EpochTimer:
 
     def epoch(self):
         """Notes that an epoch has ended, validation included."""
+        now = self.now()
         if self.start is not None and not self.first:
-            self.of_an_epoch = self.now() - self.start
-        self.start, self.first = self.now(), 0
+            self.of_an_epoch = now - self.start
+        self.start, self.first = now, 0
 
     def left(self, steps, steps_per_epoch, epochs):
         """Returns the estimated seconds for steps and whole epochs; None if nothing is known yet."""

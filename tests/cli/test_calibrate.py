@@ -78,7 +78,10 @@ def test_the_validation_part_is_asked(run, corpus, small_pairs, capsys):
     message = f"{run}: the path of its corpus is not recorded: name the corpus"
     assert refused(capsys, "calibrate", run) == message
     status, out, error = says(capsys, "calibrate", run, corpus, "--json")
-    assert (status, error) == (0, f"Asking {run} {len(split_pairs(small_pairs)['validation'])} questions …\n")
+    count = len(split_pairs(small_pairs)["validation"])
+    assert (status, error) == (
+        0, f"Asking {count} questions: the validation split of {corpus}: {count} of 128 pairs …\n"
+    )  # fmt: skip
     about = json.loads(out)
     assert about["questions"] == len(split_pairs(small_pairs)["validation"])
     found = Confidence.load(run)
@@ -93,7 +96,6 @@ def test_the_validation_part_is_asked(run, corpus, small_pairs, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--n-best", "2"], "--n-best: calibration uses only the best answer to each question: leave it out"),
         (["--top-k", "2"], "--top-k needs --sample"),
         (["--max-length", "0"], "max_length must be 1 or more, not 0"),
     ],
@@ -106,8 +108,8 @@ def test_what_is_not_there_is_one_line(run, tmp_path, capsys):
     assert refused(capsys, "calibrate", "no run") == "no run: there is no such run folder"
     assert refused(capsys, "calibrate", run, "no corpus.csv") == "no corpus.csv: no such file"
     (tmp_path / "alone.csv").write_text("question,answer\nhello,Hi there!\n")
-    assert "alone.csv: its validation split holds no question" in refused(
-        capsys, "calibrate", run, tmp_path / "alone.csv"
+    assert "alone.csv: its validation split holds no pairs" in refused(
+        capsys, "calibrate", run, tmp_path / "alone.csv", "--split", "validation"
     )
     assert not (run / "confidence.json").exists()
 

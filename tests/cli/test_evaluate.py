@@ -56,12 +56,54 @@ def test_the_part_named_is_asked_and_the_runs_own_training_part_known(small_run,
     assert found["copied"] == 1
     assert found["bits_per_char"] == pytest.approx(Run(small_run).summary()["val_bits_per_char"], abs=1e-3)
     corpus.write_text(corpus.read_text("utf-8") + "또 다른 질문,다른 답\n", "utf-8")
-    assert main(["evaluate", str(small_run), str(corpus), "--beam", "2"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    tested = len(splits["test"])
+    assert main(["evaluate", str(small_run), str(corpus), "--beam", "2", "--split", "test"]) == 0
+    printed, error = capsys.readouterr()
+    printed, tested = printed.splitlines(), len(splits["test"])
+    assert error == f"Evaluating on the test split of {corpus}: {tested} of 129 pairs …\n"
     assert printed[0] == f"{small_run}, test split: {tested} questions, {tested} answers to them"
     assert not any(line.startswith("copied") for line in printed)  # It is another corpus now.
     assert any(line.startswith("exact_match") for line in printed)
+
+
+@pytest.mark.filterwarnings("default")
+def test_another_file_is_asked_whole_unless_a_split_is_named(small_run, tmp_path, capsys):
+    other = tmp_path / "다른.csv"
+    other.write_text("question,answer\n" + "".join(f"처음 {i},대답\n" for i in range(40)), "utf-8")
+    assert main(["evaluate", str(small_run), str(other)]) == 0
+    out, error = capsys.readouterr()
+    assert f"Evaluating on all 40 pairs of {other}, as it is not the training corpus …" in error.splitlines()
+    assert out.splitlines()[0] == f"{small_run}, all pairs: 40 questions, 40 answers to them"
+    assert evaluated(capsys, small_run, other, "--split", "train")["pairs"] < 40
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_runs_own_corpus_is_known_by_its_pairs_and_by_its_path(changed, small_run, small_pairs, corpus, tmp_path):
+    """Of a corpus that was changed after the training, the test split still holds what was not trained on."""
+    small, own = Run(small_run), Corpus(corpus)
+    run = Run.create(tmp_path / "run", small.config, small.tokenizer, about_corpus(own.source, own.survey()))
+    if changed:
+        corpus.write_text(corpus.read_text("utf-8") + "또 다른 질문,다른 답\n", "utf-8")
+    else:
+        corpus = corpus.rename(tmp_path / "moved.csv")
+    found = read_split(parser().parse_args(["evaluate", str(run.path), str(corpus)]), run)
+    assert (found.split, found.corpus_pairs) == ("test", 128 + changed)
+    assert (found.training_answers is None) == changed
+
+
+def test_a_corpus_divided_into_files_is_asked_its_test_file(small_run, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, rows in {"train.csv": range(9), "test.csv": range(9, 12)}.items():
+        (folder / name).write_text("question,answer\n" + "".join(f"질문 {i},답\n" for i in rows), "utf-8")
+    found = read_split(parser().parse_args(["evaluate", "run", str(folder)]), Run(small_run))
+    assert (found.split, len(found.pairs), found.corpus_pairs) == ("test", 3, 12)
+
+
+@pytest.mark.parametrize("words", ["evaluate run", "report run --output a.html", "compare run other", "calibrate run"])
+def test_commands_that_use_one_answer_do_not_offer_several(words, capsys):
+    with pytest.raises(SystemExit):
+        main([*words.split(), "--n-best", "2"])
+    assert "unrecognized arguments: --n-best 2" in capsys.readouterr().err
 
 
 def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run, corpus, tmp_path):
@@ -72,15 +114,14 @@ def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run,
     words = ["evaluate", str(run.path), str(corpus)]
     with pytest.raises(InputError, match=r"말뭉치\.csv: its test split holds no pairs: choose another with --split"):
         read_split(parser().parse_args(words), run)
-    pairs, training_answers, *_ = read_split(parser().parse_args([*words, "--split", "validation"]), run)
-    assert (len(pairs), len(training_answers)) == (128, 8)
+    found = read_split(parser().parse_args([*words, "--split", "validation"]), run)
+    assert (len(found.pairs), len(found.training_answers)) == (128, 8)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--split", "dev"], "--split: must be one of train, validation, test, not 'dev'"),
-        (["--n-best", "2"], "--n-best: evaluation uses only the best answer to each question: leave it out"),
         (["--top-k", "2"], "--top-k needs --sample"),
         (["--beam", "0"], "the number of beams must be at least 1, not 0"),
     ],
@@ -94,7 +135,8 @@ def test_what_is_not_there_is_one_line(small_run, tmp_path, capsys):
     assert refused(capsys, small_run, "no corpus.csv") == "no corpus.csv: no such file"
     alone = tmp_path / "alone.csv"
     alone.write_text("question,answer\nhello,Hi there!\n")
-    assert refused(capsys, small_run, alone) == f"{alone}: its test split holds no pairs: choose another with --split"
+    message = f"{alone}: its test split holds no pairs: choose another with --split"
+    assert refused(capsys, small_run, alone, "--split", "test") == message
 
 
 @pytest.mark.filterwarnings("default")
@@ -108,7 +150,7 @@ def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_fo
     about = json.loads((run / "config.json").read_text("utf-8"))
     about["corpus"] = about_corpus(own.source, own.survey())
     (run / "config.json").write_text(json.dumps(about), "utf-8")
-    assert main(["evaluate", str(run), str(folder / "train.csv"), "--json"]) == 0
+    assert main(["evaluate", str(run), str(folder / "train.csv"), "--split", "test", "--json"]) == 0
     out, errors = capsys.readouterr()
     count = json.loads(out)["questions"]
     assert json.loads(out)["leaked"] == count > 0

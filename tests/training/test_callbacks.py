@@ -4,7 +4,7 @@ import types
 import pytest
 import tensorflow as tf
 
-from keras_transformer.training.callbacks import EpochScores, NarrowBar, TolerantTensorBoard
+from keras_transformer.training.callbacks import EpochScores, TolerantTensorBoard
 
 
 def test_epoch_scores_are_means_over_tokens():
@@ -17,12 +17,6 @@ def test_epoch_scores_are_means_over_tokens():
     assert (logs["loss"], logs["val_loss"]) == (1.0, math.log(4))
     assert logs["val_bits_per_char"] == pytest.approx(1.0)  # 2 bits a token, 2 characters a token.
     assert logs["pairs/s"] > 0
-
-
-def test_the_bar_keeps_what_fits_a_line():
-    logs = {"loss": 1.0, "accuracy": 0.5, "perplexity": 2.7, "pairs/s": 300.0}
-    NarrowBar().on_train_batch_end(0, logs)
-    assert logs == {"loss": 1.0, "pairs/s": 300.0}
 
 
 def test_training_does_not_end_for_the_logs_of_tensorboard(tmp_path):

@@ -41,17 +41,16 @@ def test_a_last_epoch_that_is_clearly_the_best_asks_for_more(scores, said):
 def test_five_validation_questions_are_answered_by_the_best_weights(small_run, small_pairs):
     run = Run(small_run)
     validation = encode_pairs(small_pairs[:17], run.tokenizer)
-    lines = sample_answers(run, validation, None)
-    asked, answered = lines[::2], lines[1::2]
+    asked, answered = map(list, zip(*sample_answers(run, validation, None)))
     assert asked == [small_pairs["question"][place] for place in (0, 4, 8, 12, 16)]
-    assert answered == [f"  -> {answer}" for answer in Chatbot.load(small_run).replies(asked)]
+    assert answered == Chatbot.load(small_run).replies(asked)
 
 
 def test_of_too_few_validation_questions_those_of_the_training_are_taken(small_run, small_pairs):
     run = Run(small_run)
     few, many = (encode_pairs(small_pairs[:size], run.tokenizer) for size in (4, 16))
-    assert len(sample_answers(run, few, many)) == 10
-    assert len(sample_answers(run, few, encode_pairs(small_pairs[:1], run.tokenizer))) == 2  # Each once.
+    assert len(sample_answers(run, few, many)) == 5
+    assert len(sample_answers(run, few, encode_pairs(small_pairs[:1], run.tokenizer))) == 1  # Each once.
 
 
 def test_the_turns_of_a_conversation_stand_in_lines():
@@ -75,6 +74,10 @@ def test_training_ends_with_answers_and_what_to_type_next_in_the_first_process(t
     assert len(samples) == 10 and all(line.startswith("  -> ") for line in samples[1::2])
     assert all(line.startswith("질문 ") for line in samples[::2])
     assert last == f"Talk to it:  keras-transformer chat {tmp_path / 'run'}"
+    assert train(pairs, tmp_path / "run")["epochs"] == 1
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"Nothing left to train: {tmp_path / 'run'} is finished, with best epoch 1 of 1 and ")
+    assert line.endswith(" validation bits per character. To train longer, raise --epochs.")
     monkeypatch.setattr(trainer, "process_number", lambda: 1)
     trainer.tell_more(Run(tmp_path / "run"), None, None)
     assert capsys.readouterr().out == ""

@@ -246,9 +246,8 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
         characters = len(characters_of(sample)) + (turns > 1)
         chosen, vocab_size, rarest = choose_tokenizer(learned[1], characters, share, OFTEN_MEMORIZED)
         source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
-        reason = (
-            f"questions cut into characters, answers into {vocab_size:,} pieces: {fed_in_words(rarest, OFTEN_MEMORIZED)}"
-        )
+        fed = fed_in_words(rarest, OFTEN_MEMORIZED)
+        reason = f"questions cut into characters, answers into {vocab_size:,} pieces: {fed}"
         return (source, target or chosen), vocab_size, reason
     vocab_size = closed_size(kind, sample)
     source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)

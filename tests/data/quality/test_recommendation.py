@@ -90,8 +90,8 @@ def test_a_korean_chat_is_known_by_heart():
     assert (config.batch_size, config.epochs) == (64, 9)  # Of each pair and two that are made up.
     assert (config.tokenizer, config.target_tokenizer) == ("character", "sentencepiece")
     assert found.line == (
-        "Chosen for chat: question–answer pairs to memorize (10,646 pairs, lengths of questions and answers unrelated); "
-        f"characters to {config.vocab_size:,} pieces, 2 layers of 256, 9 epochs."
+        "Chosen for chat: question–answer pairs to memorize (10,646 pairs, lengths of questions and answers "
+        f"unrelated); characters to {config.vocab_size:,} pieces, 2 layers of 256, 9 epochs."
     )
 
 
