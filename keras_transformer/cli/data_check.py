@@ -5,7 +5,7 @@ import json
 import sys
 
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
-from keras_transformer.config import FIELDS, Config
+from keras_transformer.config import Config
 
 UNFIT = 2
 BAR = 30  # Characters of the longest bar.
@@ -27,7 +27,7 @@ def add_check(data_commands):
         "files, or a name from `keras-transformer data list`, gets a short report",
     )  # fmt: skip
     add_source_options(check)
-    add_setting(check, "turns", FIELDS["turns"])
+    add_setting(check, "turns", Config().turns)
     check.add_argument("--json", action="store_true", help="print the report as one JSON object")
     check.set_defaults(command=run_check)
 
@@ -82,7 +82,8 @@ def sizes_lines(report):
     """Yields the sizes of the splits, for a corpus whose files are not examined."""
     yield f"{report.corpus}: {report.pairs:,} pairs"
     held_out = report.recommendation.config.hold_out
-    yield from aligned([(name, f"{size:,}") for name, size in report.sizes.items() if held_out or name != "validation"])
+    sizes = [(name, size) for name, size in report.sizes.items() if held_out or name != "validation"]
+    yield from aligned([(name, f"{size:,}", f"{size / report.pairs:.1%}") for name, size in sizes])
 
 
 def pairs_lines(report):
@@ -108,11 +109,11 @@ def split_lines(report):
     if not report.recommendation.config.hold_out:
         return
     split = report.split
-    table = [("split by question", "pairs", "question also in training", "answer also in training")]
-    table += [("training", f"{split.train:,}", "", "")]
+    table = [("split by question", "pairs", "share", "question also in training", "answer also in training")]
+    table += [("training", f"{split.train:,}", f"{split.train / report.pairs:.1%}", "", "")]
     for name, held_out in (("validation", split.validation), ("test", split.test)):
         shares = [f"{count:,} ({count / max(1, held_out.pairs):.1%})" for count in (held_out.near, held_out.known)]
-        table += [(name, f"{held_out.pairs:,}", *shares)]
+        table += [(name, f"{held_out.pairs:,}", f"{held_out.pairs / report.pairs:.1%}", *shares)]
     yield ""
     yield from aligned(table)
     if split.near:

@@ -24,6 +24,7 @@ from keras_transformer.data.corpus import Corpus, Survey
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.recombination import recombine
+from keras_transformer.data.split import SPLITS
 from keras_transformer.data.tokenized import PairEncoder
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers, write_json
@@ -394,9 +395,15 @@ def greeting(run, model, training, step, where):
     origin = f" from {run.origin['path']}" if run.origin else ""
     return (
         f"{what} {run.path}{origin} on {where}: {model.count_params():,} parameters, "
-        f"{len(training.encoded):,} pairs, {run.corpus['validation']:,} for validation, "
+        f"{len(training.encoded):,} pairs, {held_out(run.corpus)}"
         f"{len(training):,} steps an epoch, at most {run.config.epochs} epochs"
     )
+
+
+def held_out(corpus):
+    """Returns the pairs for validation and test, with their shares of the corpus, for the greeting."""
+    sizes = [(name, corpus[name]) for name in SPLITS[1:] if corpus[name]]
+    return "".join(f"{size:,} for {name} ({size / corpus['pairs']:.0%}), " for name, size in sizes)
 
 
 def farewell(run, summary):

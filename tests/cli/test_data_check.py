@@ -37,6 +37,8 @@ def test_a_fit_corpus(corpus, capsys):
     assert lines[start + 1] == f"  keras-transformer train '{corpus}' --run 'runs/내 자료'"
     assert lines[start + 2].startswith("  Chosen for chat: question–answer pairs to memorize (1,0")
     assert lines[start + 3].startswith("    questions cut into characters, answers into 500 pieces: ")
+    shares = [line.split()[:3] for line in lines if line.startswith(("  training ", "  validation ", "  test "))]
+    assert shares == [["training", "1,076", "89.7%"], ["validation", "69", "5.8%"], ["test", "55", "4.6%"]]
     assert lines[-1] == "Verdict: fit"
     assert errors == f"reading {corpus} …\nmeasuring vocabularies …\n"
 
@@ -89,7 +91,9 @@ def test_a_folder(corpus, tmp_path, capsys):
     (tmp_path / "parts/dev.csv").write_text("Q,A\n안녕?,네\n", encoding="utf-8")
     status, lines, errors = check(capsys, tmp_path / "parts")
     assert (status, lines[0]) == (0, f"{tmp_path / 'parts'}: 1,201 pairs")
-    assert [line.split() for line in lines[1:4]] == [["train", "1,200"], ["validation", "1"], ["test", "0"]]
+    assert [line.split() for line in lines[1:4]] == [
+        ["train", "1,200", "99.9%"], ["validation", "1", "0.1%"], ["test", "0", "0.0%"],
+    ]  # fmt: skip
     assert lines[6].endswith(f"--run runs/{'parts'}")
     assert lines[7].startswith("  Chosen for chat: ")
     assert lines[-1] == "Verdict: fit"

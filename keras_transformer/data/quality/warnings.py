@@ -6,6 +6,7 @@ AMBIGUOUS = 0.10
 DUPLICATES = 0.10
 NEAR_QUESTIONS = 0.05
 TOO_LONG = 0.01
+TIMES_THE_MEAN = 5  # Minimum number of questions of a too common answer, as a multiple of the mean of all answers.
 FEW_HELD = 50  # Minimum number of validation pairs for meaningful scores.
 
 ADVICE = {
@@ -58,7 +59,9 @@ def _repeated(pairs, repeats):
     if repeats.ambiguous > AMBIGUOUS * repeats.questions:
         share = repeats.ambiguous / repeats.questions
         yield f"{share:.1%} of the questions have several answers: the model learns none of them well; keep the best"
-    if repeats.commonest and repeats.commonest[0].count > COMMON_ANSWER * pairs:
+    # Several ways to ask for each answer are welcome, and make every answer of a small corpus common.
+    usual = TIMES_THE_MEAN * pairs / max(1, repeats.answers)
+    if repeats.commonest and repeats.commonest[0].count > max(COMMON_ANSWER * pairs, usual):
         common = repeats.commonest[0]
         yield (
             f"{common.count / pairs:.1%} of the rows have one and the same answer (first in row {common.row}): "

@@ -35,6 +35,13 @@ def test_one_answer_for_all():
     assert warning.startswith("5.7% of the rows have one and the same answer (first in row 102): ")
 
 
+def test_several_ways_to_ask_for_each_answer_are_welcome():
+    ways = [(f"{way} {number}?", f"answer {number}") for number in range(8) for way in ("when", "what time", "at what")]
+    assert warnings(*ways) == ()
+    (common, *_) = warnings(*ways, *[(f"x{number}", "answer 0") for number in range(40)])
+    assert common.startswith("67.2% of the rows have one and the same answer (first in row 2): ")
+
+
 def test_repeated_pairs():
     assert warnings(*SOUND, *SOUND[:11]) == ()
     (warning,) = warnings(*SOUND, *SOUND[:12])
