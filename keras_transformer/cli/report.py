@@ -44,6 +44,7 @@ def run_report(options):
     generation, run = generation_config(options), Run(options.run)
     check_answer_by(options, options.run)
     split = read_split(options, run)
+    options.split = split.split  # So that the commands name it.
     corpus = [os.path.basename(os.path.normpath(source)) for source in split.source]
     print(f"Evaluating on {split.in_words()} …", file=sys.stderr, flush=True)
     page = report_html(

@@ -67,7 +67,7 @@ def found(*runs):
 
 
 def test_the_tables_are_for_people():
-    lines = "\n".join(in_lines(found("runs/첫째", "runs/둘째"), "test", 60)).splitlines()
+    lines = "\n".join(in_lines(found("runs/첫째", "runs/둘째"), "test split", 60)).splitlines()
     assert lines[:12] == [
         "A  runs/첫째",
         "B  runs/둘째",
@@ -104,7 +104,7 @@ def test_the_tables_are_for_people():
 
 
 def test_every_run_but_the_first_has_its_differences():
-    text = "\n".join(in_lines(found("a", "b", "c"), "test", 80))
+    text = "\n".join(in_lines(found("a", "b", "c"), "test split", 80))
     assert [line for line in text.splitlines() if "95 %" in line] == [
         "B − A                  95 % interval",
         "C − A                  95 % interval",
@@ -116,8 +116,9 @@ def test_runs_of_one_corpus_are_asked_its_test(make_run, corpus, capsys):
     one, other = make_run("one", corpus), make_run("other", corpus)
     status, out, errors = called(capsys, one, other, "--json")
     compared = json.loads(out)
-    assert (status, errors) == (0, f"Comparing on {compared['pairs']} pairs …\n")
-    assert compared["pairs"] == Run(one).corpus["test"]
+    count = Run(one).corpus["test"]
+    assert (status, errors) == (0, f"Comparing on the test split of {corpus}: {count} of 128 pairs …\n")
+    assert compared["pairs"] == count
     assert [run["run"] for run in compared["runs"]] == [str(one), str(other)]
     assert [run["leaked"] for run in compared["runs"]] == [0, 0]
     assert compared["runs"][0]["scores"]["copied"] == 1
@@ -135,10 +136,10 @@ def test_what_a_run_may_have_met_is_said(make_run, corpus, tmp_path, capsys):
     asked = tmp_path / "asked.csv"
     asked.write_text("question,answer\n고마워 ~,천만에요.\nhello ^^,Hi there!\n", "utf-8")
     own = make_run("own", corpus)
-    status, out, errors = called(capsys, unknown, own, "--corpus", asked, "--split", "train")
+    status, out, errors = called(capsys, unknown, own, "--corpus", asked)
     assert status == 0
     assert errors.splitlines() == [
-        "Comparing on 2 pairs …",
+        f"Comparing on all 2 pairs of {asked}, as it is not the training corpus …",
         f"keras-transformer: warning: {own}: 2 of 2 questions are in its training data: the scores do not measure "
         "unseen questions",
         f"keras-transformer: warning: {unknown}: trained on another corpus, which was not found: these questions may "

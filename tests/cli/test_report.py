@@ -43,8 +43,8 @@ def test_a_run_whose_corpus_is_found_needs_no_more(call, corpus, small_run, tmp_
     about["corpus"] = about_corpus(own.source, own.survey())
     (run / "config.json").write_text(json.dumps(about), "utf-8")
     status, out, errors = call(run, "--output", "보고서.HTML", "--beam", "2", "--split", "validation")
-    asked = Run(run).corpus["validation"]
-    assert (status, out, errors) == (0, "보고서.HTML\n", f"Evaluating on {asked} pairs …\n")
+    asked = f"the validation split of {corpus}: {Run(run).corpus['validation']} of 128 pairs"
+    assert (status, out, errors) == (0, "보고서.HTML\n", f"Evaluating on {asked} …\n")
     assert names(tmp_path) == ["보고서.HTML"]
     page = (tmp_path / "folder/보고서.HTML").read_text("utf-8")
     assert "말뭉치.csv" in page.split("<pre")[0]
@@ -64,16 +64,21 @@ def test_another_corpus_may_be_named(call, corpus, small_run, tmp_path):
     assert "'말뭉치.csv' --split test --forbidden-ids 5 6 --output a.html" in page
 
 
+@pytest.mark.filterwarnings("default")
+def test_a_report_on_another_file_is_on_all_of_it(call, small_run, tmp_path):
+    (tmp_path / "folder/other.csv").write_text("question,answer\nhello there,Hi there!\ngood bye,See you!\n")
+    assert call(small_run, "other.csv", "--output", "a.html")[:2] == (0, "a.html\n")
+    page = (tmp_path / "folder/a.html").read_text("utf-8")
+    assert "2 questions with 2 answers: all of other.csv." in page
+    assert "keras-transformer evaluate run other.csv\n" in page
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--output", "a.pdf"], "a.pdf: name a file that ends in .html"),
         (["--output", "none/a.html"], "none/a.html: there is no folder none"),
         (["--output", "a.html", "--split", "dev"], "--split: must be one of train, validation, test, not 'dev'"),
-        (
-            ["--output", "a.html", "--n-best", "2"],
-            "--n-best: evaluation uses only the best answer to each question: leave it out",
-        ),
         (["--output", "a.html"], "no run: there is no such run folder"),
     ],
 )
