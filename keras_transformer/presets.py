@@ -24,14 +24,17 @@ PRESETS = {
         label_smoothing=0.1, epochs=100, patience=5, warmup_steps=4000, max_length=128,
     ),
 }  # fmt: skip
-"""Presets by name.
+"""Presets by name."""
 
-- `demo`: the demonstration corpus.
-- `characters`: a few thousand words mapped to others letter by letter, such as their pronunciation.
-- `tutorial`: the tutorial's settings, without early stopping.
-- `small`: the tutorial's sizes, for a small chat corpus on a laptop.
-- `base`, `big`: the two models of the paper (Table 3).
-"""
+PURPOSES = {
+    "demo": "the demonstration corpus of small talk, in minutes on a laptop",
+    "characters": "words mapped to others letter by letter, such as their pronunciation",
+    "tutorial": "repeating the TensorFlow tutorial: its sizes and epochs, without early stopping",
+    "small": "up to ten million tokens of text, on a laptop: the tutorial's sizes, with early stopping",
+    "base": "from ten million tokens of text on, on a GPU: the base model of the paper (Table 3)",
+    "big": "from 200 million tokens of text on, on GPUs: the big model of the paper (Table 3)",
+}
+"""What each preset is for."""
 
 
 def preset(name: str) -> Config:

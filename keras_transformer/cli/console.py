@@ -54,14 +54,24 @@ EXAMPLE = "Example:  "
 BACKENDS = ("tensorflow", "jax", "torch")
 
 
-def add_command(commands, name, command, what, example):
-    """Adds a subcommand with its help text and an example; returns its parser."""
+def add_command(commands, name, command, what, example, **options):
+    """Adds a subcommand with its help text and an example; returns its parser. Without a command it prints its help."""
     sub = commands.add_parser(
         name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"{EXAMPLE}{example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=argparse.RawDescriptionHelpFormatter, **options,
     )  # fmt: skip
-    sub.set_defaults(command=command)
+    sub.set_defaults(command=command or help_of(sub))
     return sub
+
+
+def help_of(parser):
+    """Returns a command that prints the help of a parser, for one that was called without a subcommand."""
+
+    def command(options):
+        parser.print_help()
+        return 0
+
+    return command
 
 
 def examples_of(commands):

@@ -18,7 +18,7 @@ def add_data(commands):
         commands, "data", None, "list and download corpora, or check your own",
         "keras-transformer data list",
     )  # fmt: skip
-    subcommands = data.add_subparsers(title="commands", metavar="WHAT", required=True)
+    subcommands = data.add_subparsers(title="commands", metavar="WHAT")
     add_list(subcommands)
     add_show(subcommands)
     add_download(subcommands)

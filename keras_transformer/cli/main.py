@@ -13,7 +13,7 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.cli.attention import add_attention
 from keras_transformer.cli.calibrate import add_calibrate
 from keras_transformer.cli.compare import add_compare
-from keras_transformer.cli.console import add_command, check_backend, check_utf8, examples_of
+from keras_transformer.cli.console import add_command, check_backend, check_utf8, examples_of, help_of
 from keras_transformer.cli.corrections import add_forget, add_teach
 from keras_transformer.cli.data import add_data
 from keras_transformer.cli.evaluate import add_evaluate
@@ -84,7 +84,8 @@ def parser():
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
-    commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND", required=True)
+    top.set_defaults(command=help_of(top))
+    commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND")
     add_data(commands)
     add_train(commands)
     add_chat(commands)
@@ -112,7 +113,7 @@ def add_train(commands):
     """Adds the `train` command."""
     train = add_command(
         commands, "train", run_train, "train a model on a corpus, or resume a training",
-        "keras-transformer train pairs.csv --run runs/first",
+        "keras-transformer train pairs.csv --run runs/first", add_help=False,
     )  # fmt: skip
     add_train_options(train)
 

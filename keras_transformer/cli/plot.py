@@ -16,7 +16,7 @@ def add_plot(commands):
         commands, "plot", None, "plot training curves, learning rates, the positional encoding, or a model",
         "keras-transformer plot training runs/first --output training.png",
     )  # fmt: skip
-    pictures = plot.add_subparsers(title="pictures", metavar="WHAT", required=True)
+    pictures = plot.add_subparsers(title="pictures", metavar="WHAT")
     add_training(pictures)
     add_refusals(pictures)
     add_schedule(pictures)

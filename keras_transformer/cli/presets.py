@@ -2,7 +2,7 @@
 
 import json
 
-from keras_transformer.presets import PRESETS, count_parameters, training_bytes
+from keras_transformer.presets import PRESETS, PURPOSES, count_parameters, training_bytes
 
 COLUMNS = ("preset", "num_layers", "d_model", "num_heads", "dff", "vocab_size", "parameters", "training memory")
 NOTE = """\
@@ -11,16 +11,23 @@ Adam's moments and the moving average in float32; activations, which grow with t
 
 
 def presets_json():
-    """Returns all settings of every preset, with its parameters and training memory, as JSON."""
-    return json.dumps({name: {**config.to_dict(), **estimates(config)} for name, config in PRESETS.items()}, indent=2)
+    """Returns all settings of every preset, with its purpose, parameters and training memory, as JSON."""
+    return json.dumps(
+        {
+            name: {"purpose": PURPOSES[name], **config.to_dict(), **estimates(config)}
+            for name, config in PRESETS.items()
+        },
+        indent=2,
+    )
 
 
 def presets_table():
-    """Returns the sizes, parameters and training memory of every preset as a text table with a note."""
+    """Returns the sizes, parameters, training memory and purpose of every preset as a text table with a note."""
     rows = [COLUMNS, *(row(name, config) for name, config in PRESETS.items())]
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(cells, widths)) for cells in rows]
-    return "\n".join(lines) + "\n\n" + NOTE
+    purposes = [f"{name.rjust(widths[0])}  for {purpose}" for name, purpose in PURPOSES.items()]
+    return "\n".join([*lines, "", *purposes, "", NOTE])
 
 
 def row(name, config):

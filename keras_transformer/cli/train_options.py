@@ -2,46 +2,102 @@
 
 import argparse
 
-from keras_transformer.config import FIELDS
+from keras_transformer.config import FIELDS, Config
 from keras_transformer.config_file import read_config_file
 from keras_transformer.errors import InputError
 from keras_transformer.presets import PRESETS
 
 DEFAULT_ENCODING = "utf-8"
 DEFAULT_RETRIES = 3
+BY_CORPUS = (
+    "vocab_size", "num_layers", "d_model", "num_heads", "dff", "tie_embeddings", "norm_first", "dropout",
+    "label_smoothing", "hold_out", "augment", "recombine", "batch_size", "clip_norm", "schedule", "learning_rate",
+    "warmup_steps", "epochs", "patience", "monitor", "max_length", "tokenizer", "target_tokenizer",
+)  # fmt: skip
+"""The settings that are chosen for a corpus if neither they nor a preset are given."""
+
+
+class ShortHelp(argparse.Action):
+    """Prints the options that most users need; `--help-all` prints all."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        short = argparse.ArgumentParser(
+            prog=parser.prog, usage=parser.usage, description=parser.description, epilog=parser.epilog, add_help=False,
+            formatter_class=parser.formatter_class,
+        )  # fmt: skip
+        add_main_options(short)
+        short.print_help()
+        parser.exit()
 
 
 def add_train_options(train):
-    """Adds the options of `train` to its parser.
+    """Adds the options of `train` to its parser, which has no `--help` yet.
 
     No option is required or has a default here, so that a `--config` file can supply those not given.
     """
+    train.usage = "%(prog)s CORPUS --run RUN [options]"
+    add_main_options(train)
+    add_tokenizer_options(train)
+    add_device_options(train)
+    add_cluster_options(train)
+    add_ray_options(train)
+    settings = train.add_argument_group(
+        "settings",
+        "The paper is “Attention Is All You Need”. “By corpus” is what `keras-transformer data check` recommends\n"
+        "for it; with --preset, it is the preset's, which `keras-transformer presets --json` lists.",
+    )
+    for name in FIELDS:
+        if name != "epochs":
+            add_setting(settings, name, default_in_words(name))
+
+
+def add_main_options(parser):
+    """Adds the options that most users need."""
+    train = parser.add_argument_group("what most users need")
     train.add_argument(
         "corpus", metavar="CORPUS", nargs="*",
         help="a .csv, .tsv or .jsonl file of questions and answers; two parallel text files; a folder of such files, "
         "split by file name where it says so (train, validation or dev, test); or a name from "
         "`keras-transformer data list`",
     )  # fmt: skip
+    train.add_argument("--run", metavar="RUN", help="folder of the run; created if missing")
+    add_column_options(train)
+    train.add_argument(
+        "--preset", choices=PRESETS,
+        help="settings to start from, listed by `keras-transformer presets` (default: chosen for the corpus)",
+    )  # fmt: skip
+    add_setting(train, "epochs", default_in_words("epochs"))
     train.add_argument(
         "--validation", metavar="FILE", nargs="+",
         help="validation corpus, in the same formats; all of CORPUS is then used for training",
-    )  # fmt: skip
-    train.add_argument("--run", metavar="RUN", help="folder of the run; created if missing")
-    train.add_argument(
-        "--config", metavar="FILE",
-        help="TOML file with any of these options by name (epochs = 20), such as the config.toml of a run folder; "
-        "the command line takes precedence",
     )  # fmt: skip
     train.add_argument(
         "--from", dest="from_run", metavar="RUN",
         help="run to fine-tune: keeps its tokenizer and sizes, and starts from its best weights",
     )  # fmt: skip
-    add_source_options(train)
+    train.add_argument(
+        "--config", metavar="FILE",
+        help="TOML file with any of these options by name (epochs = 20), such as the config.toml of a run folder; "
+        "the command line takes precedence",
+    )  # fmt: skip
+    train.add_argument("-h", "--help", action=ShortHelp, nargs=0, help="show these options and exit")
+    train.add_argument("--help-all", action="help", help="show all options and settings and exit")
+
+
+def add_tokenizer_options(parser):
+    """Adds the options for the encoding of the corpus and for existing tokenizers."""
+    train = parser.add_argument_group("text and tokenizers")
+    add_encoding_option(train)
     train.add_argument(
         "--tokenizer-file", metavar="FILE",
         help="tokenizer to use instead of training one: a SentencePiece .model or a .subwords vocabulary",
     )  # fmt: skip
     train.add_argument("--target-tokenizer-file", metavar="FILE", help="tokenizer to use for the answers only")
+
+
+def add_device_options(parser):
+    """Adds the options for the devices of this machine."""
+    train = parser.add_argument_group("devices")
     train.add_argument(
         "--devices", type=int, metavar="N",
         help="number of devices of this machine to train on, with KERAS_BACKEND=jax (default: all GPUs, or one device)",
@@ -50,15 +106,6 @@ def add_train_options(train):
         "--model-devices", type=int, default=1, metavar="N",
         help="number of devices that each copy of the model is sharded over (default: 1)",
     )  # fmt: skip
-    add_cluster_options(train)
-    add_ray_options(train)
-    settings = train.add_argument_group("settings", "The paper is “Attention Is All You Need”.")
-    settings.add_argument(
-        "--preset", choices=PRESETS,
-        help="settings to start from (default: chosen for the corpus, as `keras-transformer data check` says)",
-    )  # fmt: skip
-    for name, field in FIELDS.items():
-        add_setting(settings, name, field)
 
 
 def add_cluster_options(train):
@@ -113,14 +160,33 @@ def ray_settings(options):
 
 def add_source_options(parser):
     """Adds the options that say how to read a corpus."""
+    add_column_options(parser)
+    add_encoding_option(parser)
+
+
+def add_column_options(parser):
+    """Adds the options for the columns of a corpus."""
     parser.add_argument("--question", metavar="NAME", help="column of the questions, if not detected automatically")
     parser.add_argument("--answer", metavar="NAME", help="column of the answers, if not detected automatically")
+
+
+def add_encoding_option(parser):
+    """Adds the option for the encoding of a corpus."""
     parser.add_argument("--encoding", help=f"encoding of the corpus (default: {DEFAULT_ENCODING})")
 
 
-def add_setting(settings, name, field):
+def default_in_words(name):
+    """Returns the default of a setting of `train`; what is chosen for the corpus, with the value of `small`."""
+    value = getattr(Config(), name)
+    value = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+    return f"by corpus; small: {value}" if name in BY_CORPUS else str(value)
+
+
+def add_setting(settings, name, default):
     """Adds the option for a field of `Config`; the field's metadata holds the help text."""
+    field = FIELDS[name]
     option, about = f"--{name.replace('_', '-')}", field.metadata["about"].replace("%", "%%")
+    about = f"{about.removesuffix('.')} (default: {default})"
     if field.type is bool:
         settings.add_argument(option, action=argparse.BooleanOptionalAction, help=about)
         return

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from keras_transformer.cli.main import parser
+from keras_transformer.cli.main import main, parser
 from keras_transformer.runs.lock import locked
 
 COMMAND = [sys.executable, "-m", "keras_transformer"]
@@ -77,7 +77,7 @@ def test_answer_is_the_same_in_a_plain_c_locale(small_run):
 
 def test_help_with_its_greek_letters_is_the_same_in_a_plain_c_locale():
     plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    process = call("train", "--help", env=plain)
+    process = call("train", "--help-all", env=plain)
     assert process.returncode == 0
     assert "ε_ls" in process.stdout.decode()
 
@@ -233,6 +233,8 @@ def test_presets_are_a_table_or_json():
     assert ["base", "6", "512", "8", "2,048", "37,000", "63.1", "M", "1.26", "GB"] in map(str.split, table.splitlines())
     small = json.loads(call("presets", "--json").stdout)["small"]
     assert (small["patience"], small["parameters"]) == (3, 8_935_424)
+    purpose = "up to ten million tokens of text, on a laptop: the tutorial's sizes, with early stopping"
+    assert small["purpose"] == purpose and f"     small  for {purpose}" in table
 
 
 def test_one_training_at_a_time_and_talking_meanwhile(corpus, small_run, tmp_path):
@@ -322,6 +324,15 @@ def test_every_command_has_help_with_an_example(command):
     process = call(*command, "--help")
     assert process.returncode == 0
     assert "keras-transformer train" in process.stdout.decode() or "Example:" in process.stdout.decode()
+
+
+@pytest.mark.parametrize("command", [[], ["data"], ["plot"]])
+def test_a_command_alone_shows_what_there_is(command, capsys):
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    assert shown == capsys.readouterr().out and "Example" in shown
 
 
 def test_the_front_door_has_an_example_of_each_command_in_the_order_of_use():
