@@ -7,7 +7,7 @@ import threading
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
-from keras_transformer.chat.answering import Answer
+from keras_transformer.chat.answering import HYBRID, RETRIEVE, Answer
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.cli.corrections import taught
 from keras_transformer.cli.generation_options import (
@@ -21,6 +21,8 @@ from keras_transformer.cli.generation_options import (
     in_words,
     source_lines,
 )
+from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.text.turns import BETWEEN
 
@@ -36,7 +38,8 @@ Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
   /wrong      correct the last answer                  틀린 답 고쳐 주기
   /by hybrid  answer by hybrid, retrieve or generate   답하는 방식 고르기(검색, 생성, 혼합)
   /help       show this list                           도움말 보기
-  /quit       leave (or Ctrl-D, Ctrl-C)                나가기"""
+  /quit       leave (or exit, Ctrl-D, Ctrl-C)          나가기(또는 종료)"""
+LEAVING = "/quit", "/exit", "exit", "quit", "종료"
 GOODBYE = "Goodbye!  안녕히 가세요!"
 UNSURE = """\
   Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.
@@ -73,10 +76,10 @@ class Conversation:
         """Answers a question or runs a command; returns False when the user quits."""
         command = line.split()[0] if line else ""
         correcting, self.correcting = self.correcting, False
-        if command == "/quit":
-            return False
         if correcting and not command.startswith("/"):
             self.correct(line)
+        elif line in LEAVING:
+            return False
         elif command == "/again" and self.said:
             *self.said, question, _ = self.said
             print(question)
@@ -127,8 +130,9 @@ class Conversation:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
             generation = generation_config(options)
             fallback = fallback_asked(options, generation)
-            self.bot.way(options.answer_by, fallback, generation)
+            way = self.bot.way(options.answer_by, fallback, generation)
             self.generation, self.options, self.fallback = generation, options, fallback
+            print(changed_in_words(way, generation))
         except InputError as error:
             print(error)
         except (TypeError, ValueError):
@@ -195,6 +199,27 @@ class Conversation:
         """Returns whether the question is answered from the datastore."""
         [near] = self.bot.matches([asked])
         return self.bot.retrieves(near, self.bot.way(self.options.answer_by, self.fallback, self.generation))
+
+
+def changed_in_words(way, generation):
+    """Returns how the next questions are answered, in English and in Korean."""
+    if way != GENERATE:
+        korean = {RETRIEVE: "가장 비슷한 질문의 답을 찾아", HYBRID: "비슷한 질문이 있으면 그 답을 찾고 없으면 지어서"}
+        return f"Answers by {way} from now on.  이제 {korean[way]} 답합니다."
+    english, korean = strategy_in_words(generation.strategy if generation else Greedy())
+    several = generation.num_return if generation else 1
+    if several > 1:
+        english, korean = f"{english}, {several} answers to each question", f"{korean}, 질문마다 답 {several}개"
+    return f"Generates answers by {english} from now on.  이제 답을 지어서 합니다: {korean}."
+
+
+def strategy_in_words(strategy):
+    """Returns a decoding strategy in English and in Korean."""
+    if isinstance(strategy, Beam):
+        return f"beam search with {strategy.num_beams} beams", f"빔 서치(빔 {strategy.num_beams}개)"
+    if isinstance(strategy, Sampling):
+        return f"sampling at temperature {strategy.temperature:g}", f"샘플링(온도 {strategy.temperature:g})"
+    return "greedy decoding", "그리디 디코딩"
 
 
 class WarmUp:

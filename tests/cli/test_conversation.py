@@ -42,8 +42,8 @@ class Bot:
     def matches(self, questions):
         return [[] for _ in questions]
 
-    def way(self, *_, **__):
-        return "generate"
+    def way(self, answer_by, *_):
+        return answer_by or "generate"
 
     def retrieves(self, near, way):
         return False
@@ -153,7 +153,32 @@ def test_the_way_is_changed_and_what_says_how_to_generate_ends_it(options, capsy
         ("retrieve", None), ("generate", None),
         ("generate", None), ("generate", None),
     ]  # fmt: skip
-    assert capsys.readouterr().out == "/by: invalid value. /help shows how to use /by.\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "Generates answers by beam search with 4 beams from now on.  이제 답을 지어서 합니다: 빔 서치(빔 4개).",
+        "Answers by hybrid from now on.  이제 비슷한 질문이 있으면 그 답을 찾고 없으면 지어서 답합니다.",
+        "Generates answers by sampling at temperature 2 from now on.  이제 답을 지어서 합니다: 샘플링(온도 2).",
+        "Answers by retrieve from now on.  이제 가장 비슷한 질문의 답을 찾아 답합니다.",
+        "Generates answers by greedy decoding from now on.  이제 답을 지어서 합니다: 그리디 디코딩.",
+        "Generates answers by greedy decoding from now on.  이제 답을 지어서 합니다: 그리디 디코딩.",
+        "/by: invalid value. /help shows how to use /by.",
+    ]
+
+
+def test_several_answers_to_each_question_are_said(options, capsys):
+    Conversation(Bot(1), options).hear("/best 3")
+    assert capsys.readouterr().out == (
+        "Generates answers by beam search with 4 beams, 3 answers to each question from now on.  "
+        "이제 답을 지어서 합니다: 빔 서치(빔 4개), 질문마다 답 3개.\n"
+    )
+
+
+@pytest.mark.parametrize("word", ["/quit", "/exit", "exit", "quit", "종료"])
+def test_a_word_leaves_unless_it_is_the_right_answer(options, word):
+    conversation = Conversation(Bot(1), options)
+    assert conversation.hear("a") and conversation.hear(f"{word} a")
+    assert not conversation.hear(word)
+    conversation.correcting, conversation.correct = True, lambda line: None
+    assert conversation.hear(word) == (not word.startswith("/"))
 
 
 def test_sources_are_shown_where_they_are_asked_for(options, monkeypatch, capsys):
