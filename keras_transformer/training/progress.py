@@ -19,8 +19,8 @@ from keras_transformer.training.distributed.cluster import process_number
 
 SILENT, BAR, LINES = 0, 1, 2  # Keras' levels of verbosity.
 GAP = 2  # Columns between two cells.
-VALIDATION = 10, 20  # Minimum and maximum width of the scores on validation data, where the bar is.
-DROPPED = "pairs/s", "val accuracy", "accuracy", "loss", "best"  # What a narrow terminal does without, in this order.
+BEST, VALIDATION = 6, 20  # Widths on a wide terminal; that of the scores on validation data is where the bar is.
+DROPPED = "pairs/s", "val accuracy", "accuracy", "loss"  # What a narrow terminal does without, in this order.
 REFRESHED = 4  # Times per second.
 
 
@@ -102,7 +102,8 @@ class EpochTable(keras.callbacks.Callback):
         )
 
     def __enter__(self):
-        self.console.print(self.line({name: name for name in self.columns} | {"best": "best"}, "bold"))
+        header = {name: name for name in self.columns} | {"best": f"{self.star} best"}
+        self.console.print(self.line(header, "bold"))
         self.live.start()
         return self
 
@@ -124,7 +125,7 @@ class EpochTable(keras.callbacks.Callback):
         self.timer.epoch()
         rows = self.run_checkpoint.rows
         self.logs = {}
-        cells = {**self.numbers(rows[-1]), "time left": self.time_left(0)}
+        cells = {**self.numbers(rows[-1]), "left": self.time_left(0)}
         cells["best"] = self.star if best_row(rows, self.config.monitor) is rows[-1] else ""
         self.console.print(self.line(cells))
 
@@ -139,7 +140,7 @@ class EpochTable(keras.callbacks.Callback):
         steps, all_steps = self.steps_done(), self.run_checkpoint.steps_per_epoch
         bar = ProgressBar(all_steps, steps, width=self.columns["validation"])
         numbers = {**self.numbers(self.logs), "validation": Text("validating", "dim") if self.validating else bar}
-        return self.line({**numbers, "time left": self.time_left(all_steps - steps)})
+        return self.line({**numbers, "left": self.time_left(all_steps - steps)})
 
     def numbers(self, row):
         """Returns the cells of the metrics in a row."""
@@ -176,14 +177,15 @@ def fitting_columns(config, width):
         width: Number of columns of the terminal.
     """
     monitor = config.monitor.replace("_", " ")
-    columns = {"epoch": max(5, len(f"{config.epochs}/{config.epochs}")), "loss": 6, "validation": VALIDATION[0]}
+    columns = {"epoch": max(5, len(f"{config.epochs}/{config.epochs}")), "loss": 6, "validation": len("validation")}
     columns |= {monitor: len(monitor)} if monitor.endswith("accuracy") else {}
-    columns |= {"pairs/s": 8, "time left": 9, "best": 4}
+    columns |= {"pairs/s": 8, "left": 8, "best": 1}
     for name in DROPPED:
         if taken(columns) <= width:
             break
         columns.pop(name, None)
-    columns["validation"] = max(VALIDATION[0], min(VALIDATION[1], VALIDATION[0] + width - taken(columns)))
+    for name, most in (("best", BEST), ("validation", VALIDATION)):
+        columns[name] += max(0, min(most - columns[name], width - taken(columns)))
     return columns
 
 

@@ -66,7 +66,7 @@ def test_each_epoch_is_a_line_and_the_best_so_far_has_a_star(terminal):
     shown = terminal()
     table_of(Config(epochs=3))
     header, *lines = shown.lines
-    assert header.split() == ["epoch", "loss", "validation", "pairs/s", "time", "left", "best"]
+    assert header.split() == ["epoch", "loss", "validation", "pairs/s", "left", "★", "best"]
     finished = [line for line in lines if "1,23" in line]
     assert [line.split()[:4] for line in finished] == [
         ["1/3", "4.500", "9.000", "1,234"], ["2/3", "2.250", "4.500", "1,234"], ["3/3", "3.000", "6.000", "1,234"],
@@ -87,8 +87,9 @@ def test_an_accuracy_that_selects_the_best_epoch_has_a_column(terminal):
 @pytest.mark.parametrize("monitor", ["val_bits_per_char", "val_accuracy"])
 def test_the_table_fits_the_terminal(columns, monitor):
     chosen = fitting_columns(Config(epochs=999, monitor=monitor), columns)
-    assert next(iter(chosen)) == "epoch" and {"validation", "time left"} <= chosen.keys()
+    assert next(iter(chosen)) == "epoch" and {"validation", "left", "best"} <= chosen.keys()
     assert taken(chosen) <= max(columns, 30)
+    assert ("loss" in chosen) == (columns >= 40)
     assert ("val accuracy" in chosen) == (monitor == "val_accuracy" and columns >= 60)
     assert ("pairs/s" in chosen) == (columns >= 80 or (columns == 60 and monitor != "val_accuracy"))
 
