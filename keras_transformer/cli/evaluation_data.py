@@ -111,7 +111,7 @@ def owner_of(source, fingerprint, *runs):
 
     Files that were changed since count, because their split still tells which questions were trained on.
     """
-    from keras_transformer.training.trainer import absolute
+    from keras_transformer.training.plan import absolute
 
     paths = absolute(source)
     own = (run for run in runs if fingerprint == run.corpus["fingerprint"] or paths == trained_on(run)["corpus"])

@@ -24,6 +24,7 @@ class Bot:
 
     def __init__(self, turns):
         self.turns, self.asked, self.tokenizer, self.datastore = turns, [], self, None
+        self.memorized = False
 
     def stream(self, question, fallback=None, answer_by=None, generation=None):
         self.asked.append(question)

@@ -88,7 +88,7 @@ def test_an_accuracy_that_selects_the_best_epoch_has_a_column(terminal):
 def test_the_table_fits_the_terminal(columns, monitor):
     chosen = fitting_columns(Config(epochs=999, monitor=monitor), columns)
     assert next(iter(chosen)) == "epoch" and {"validation", "left", "best"} <= chosen.keys()
-    assert taken(chosen) <= max(columns, 30)
+    assert taken(chosen) <= max(columns, 32)
     assert ("loss" in chosen) == (columns >= 40)
     assert ("val accuracy" in chosen) == (monitor == "val_accuracy" and columns >= 60)
     assert ("pairs/s" in chosen) == (columns >= 80 or (columns == 60 and monitor != "val_accuracy"))
