@@ -26,7 +26,7 @@ extensions = [
 # The notebooks are executed by the tests, and rendered here as they are.
 nb_execution_mode = "off"
 myst_heading_anchors = 3
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["dollarmath"]
 myst_ref_domains = ["std", "py"]
 
 # Docstrings are Markdown in this respect: one backtick is code.

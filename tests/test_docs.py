@@ -133,8 +133,8 @@ def test_the_python_api_has_all_public_names():
 
 def texts_of(language):
     """The texts of all pages in a language by name."""
-    folder = ROOT / "docs" / language
-    return {page.relative_to(folder).with_suffix("").as_posix(): page.read_text("utf-8") for page in LANGUAGES[language]}
+    names = {page.relative_to(ROOT / "docs" / language): page for page in LANGUAGES[language]}
+    return {name.with_suffix("").as_posix(): page.read_text("utf-8") for name, page in names.items()}
 
 
 @pytest.mark.slow  # Sphinx imports TensorFlow and renders the notebooks.

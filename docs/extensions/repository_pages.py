@@ -22,8 +22,8 @@ PARENTS = ("tutorials/notebooks", "explanation/benchmarks")
 def copied_files(language):
     """Returns the repository's files that are pages of the site, and their document names."""
     ending = ".ko.ipynb" if language == "ko" else ".ipynb"
-    notebooks = [path for path in (ROOT / "notebooks").glob(f"*{ending}") if language == "ko" or ".ko." not in path.name]
-    files = {path: f"{COPIES}/notebooks/{path.name.removesuffix(ending)}" for path in notebooks}
+    names = {path: path.name.removesuffix(ending) for path in (ROOT / "notebooks").glob(f"*{ending}")}
+    files = {path: f"{COPIES}/notebooks/{name}" for path, name in names.items() if not name.endswith(".ko")}
     pages = [*(ROOT / "benchmarks").glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
     return files | {path: f"{COPIES}/{path.relative_to(ROOT).with_suffix('').as_posix()}" for path in pages}
 
