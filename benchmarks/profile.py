@@ -19,7 +19,7 @@ from benchmarks.corpus import SMALL_TALK
 from benchmarks.results import publish, table
 from keras_transformer import Run, load_pairs, preset
 from keras_transformer.data.corpus import Corpus
-from keras_transformer.training import trainer
+from keras_transformer.training import plan, trainer
 from keras_transformer.training.tokenizers import make_tokenizers
 
 NAME = "profile"
@@ -82,8 +82,8 @@ def record(config, precision, pairs, steps):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         tokenizers = make_tokenizers(survey.sample, config)
-        run = Run.create(folder / "run", config, tokenizers[0], trainer.about_corpus({}, survey))
-        [rows] = trainer.packed_rows(corpus, tokenizers, config, ["train"])
+        run = Run.create(folder / "run", config, tokenizers[0], plan.about_corpus({}, survey))
+        [rows] = plan.packed_rows(corpus, tokenizers, config, ["train"])
         model = trainer.compiled_model(run, rows.encoded.tokens / len(rows), len(rows), precision)
         batches = iter(rows.from_step(0))
         model.make_train_function()

@@ -48,6 +48,7 @@ class Chatbot:
     Attributes:
         datastore: The run's `Datastore`; None if it has none.
         answering: The run's `Answering`, its default way of answering.
+        memorized: Whether the run memorized its whole corpus, such as a FAQ: it cannot answer much else.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Chatbot:
         self.target_tokenizer = target_tokenizer or tokenizer
         self.answer_tokens = AnswerTokens(self.target_tokenizer.start_id, self.target_tokenizer.end_id)
         self.datastore: Datastore | None = None
-        self.answering = Answering()
+        self.answering, self.memorized = Answering(), False
 
     @classmethod
     def load(cls, run_dir: str | os.PathLike) -> Chatbot:
@@ -70,6 +71,7 @@ class Chatbot:
     def of_run(cls, run: Run, model: keras.Model) -> Chatbot:
         """Returns the chatbot of a `Run` with a loaded model; raises `InputError` if the run cannot be read."""
         bot = cls(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
+        bot.memorized = not run.config.hold_out
         if Datastore.exists(run.path):
             bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.load(run.path)
         return bot

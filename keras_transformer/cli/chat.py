@@ -7,8 +7,8 @@ import threading
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
-from keras_transformer.chat.answering import Answer
-from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.chat.answering import UNKNOWN, Answer
+from keras_transformer.chat.chatbot import Chatbot, retrieved
 from keras_transformer.cli.corrections import taught
 from keras_transformer.cli.generation_options import (
     DEFAULT_BEAMS,
@@ -41,6 +41,9 @@ GOODBYE = "Goodbye!  안녕히 가세요!"
 UNSURE = """\
   Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.
   확실하지 않습니다. 아는 질문 가운데 가장 비슷한 것으로 답했습니다. /wrong으로 고칠 수 있습니다."""
+SUGGESTIONS = """\
+  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong.
+  모르는 질문입니다. 혹시 이 가운데 하나인가요? 번호를 입력하거나 /wrong으로 답을 가르쳐 주세요."""
 RIGHT = "What is the right answer?  어떤 답이 맞나요?"
 CANCELLED = "Nothing was taught.  아무것도 가르치지 않았습니다."
 NO_DATASTORE = "This run has no datastore. Train it again.  데이터스토어가 없는 모델입니다. 다시 학습하세요."
@@ -63,6 +66,7 @@ class Conversation:
         self.said = []  # Questions and answers, alternating.
         self.last = None  # The last question, with its preceding turns, and its `Answer`.
         self.correcting = False  # Whether the next line is a correction.
+        self.suggested = []  # The questions that the next line may choose from by number.
 
     @property
     def num_return(self):
@@ -73,10 +77,13 @@ class Conversation:
         """Answers a question or runs a command; returns False when the user quits."""
         command = line.split()[0] if line else ""
         correcting, self.correcting = self.correcting, False
+        suggested, self.suggested = self.suggested, []
         if command == "/quit":
             return False
         if correcting and not command.startswith("/"):
             self.correct(line)
+        elif line in map(str, range(1, len(suggested) + 1)):
+            self.answer(suggested[int(line) - 1])
         elif command == "/again" and self.said:
             *self.said, question, _ = self.said
             print(question)
@@ -147,6 +154,10 @@ class Conversation:
             if unknown := self.unknown_only(asked, question):
                 print(unknown)
                 self.last = asked, Answer("", 0.0)
+            elif near := self.suggestions(asked):
+                self.last = asked, retrieved(near)
+                self.suggested = list(dict.fromkeys(match.exchange.question for match in near))
+                print(SUGGESTIONS, *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
             elif self.num_return > 1:
                 [answers] = self.bot.candidates([asked], self.generation)
                 reply = answers[0].text
@@ -172,6 +183,14 @@ class Conversation:
             asked, fallback=self.fallback, answer_by=self.options.answer_by, generation=self.generation
         )
         self.last = asked, (yield from stream)
+
+    def suggestions(self, asked):
+        """Returns the nearest `Match`es if a bot that memorized its corpus does not know the question, else []."""
+        if not self.bot.memorized or self.fallback or self.num_return > 1:
+            return []
+        [near] = self.bot.matches([asked])
+        way = self.bot.way(self.options.answer_by, self.fallback, self.generation)
+        return near if self.bot.retrieves(near, way) and near[0].similarity < UNKNOWN else []
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""

@@ -101,7 +101,7 @@ def corpus_of(options, run):
     otherwise the test split would contain training data.
     """
     from keras_transformer.data.corpus import Corpus
-    from keras_transformer.training.trainer import absolute
+    from keras_transformer.training.plan import absolute
 
     source = run.corpus.get("source") or {}
     if not options.corpus:

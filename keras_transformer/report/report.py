@@ -22,7 +22,7 @@ from keras_transformer.report.samples import samples
 from keras_transformer.report.words import ABOUT, PANELS, WORDS
 from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
-from keras_transformer.training.trainer import PATHS
+from keras_transformer.training.plan import PATHS
 from keras_transformer.visualize.page import STYLE, Page, policy
 from keras_transformer.visualize.training import training_panels
 

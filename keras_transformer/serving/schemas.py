@@ -140,6 +140,7 @@ class Answer(Message):
         description="Log-probability in nats, summed over the tokens; null for a retrieved answer."
     )
     answered_by: Literal["generate", "retrieve"]
+    unsure: bool = Field(description="Whether the answer was retrieved with low similarity, and is probably wrong.")
     sources: list[Source] = Field(
         description="Sources of a retrieved answer, or the nearest exchanges of a generated one, nearest first."
     )

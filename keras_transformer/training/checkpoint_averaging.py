@@ -26,8 +26,8 @@ from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.corrections import corrected
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
+from keras_transformer.training.plan import packed_rows
 from keras_transformer.training.resume import check_corpus
-from keras_transformer.training.trainer import packed_rows
 
 
 def average_epochs(

@@ -1,7 +1,6 @@
-"""Training of a run: from a corpus to weights, with resuming."""
+"""Training of a run: from a plan to weights, with resuming."""
 
 import contextlib
-import dataclasses
 import os
 import shlex
 import sys
@@ -17,14 +16,8 @@ from keras_transformer.backend.gpu_diagnostics import explain_unseen_gpu
 from keras_transformer.backend.precision import choose_precision, precision
 from keras_transformer.backend.xla import fuse_elementwise
 from keras_transformer.chat.answering import ANSWERING
-from keras_transformer.config import FIELDS, Config, check_setting
-from keras_transformer.data.augmentation import augment
-from keras_transformer.data.catalog import is_corpus
-from keras_transformer.data.corpus import Corpus, Survey
-from keras_transformer.data.packing import PackedRows
-from keras_transformer.data.quality.recommendation import recommend_for
-from keras_transformer.data.recombination import recombine
-from keras_transformer.data.tokenized import PairEncoder
+from keras_transformer.config import Config
+from keras_transformer.data.corpus import Corpus
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers, write_json
 from keras_transformer.runs.history import SCORE, best_scores, out_of_patience
@@ -33,30 +26,24 @@ from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training.answering import prepare_answers
 from keras_transformer.training.checkpoint import NullWriter, Writer, load_checkpoint, restore
-from keras_transformer.training.corrections import check_corrections, corrected, corrections_for
+from keras_transformer.training.corrections import check_corrections
 from keras_transformer.training.distributed.cluster import (
-    count_devices,
     detect_lost_processes,
     devices_in_use,
     distribution_scope,
-    process_count,
     process_number,
     wait_for_all,
 )
-from keras_transformer.training.distributed.sharding import check_split
 from keras_transformer.training.divergence import Divergence, DivergenceCheck, learning_rate_factor, restart
 from keras_transformer.training.ema import AveragedWeights
-from keras_transformer.training.fine_tuning import check_parent, load_origin
+from keras_transformer.training.fine_tuning import load_origin
 from keras_transformer.training.initialization import draw_alike
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.messages import epochs_hint, sample_answers, warm_up_warning
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
-from keras_transformer.training.resume import check_corpus, check_settings
-from keras_transformer.training.schedule import make_schedule
-from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
-
-PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
+from keras_transformer.training.plan import make_plan
+from keras_transformer.training.resume import check_corpus
 
 
 def train(
@@ -100,91 +87,26 @@ def train(
             weights are kept.
         ProcessLost: If another process of a distributed training was lost.
     """
-    settings = settings or {}
-    for name, value in settings.items():
-        check_setting(name, value)
     prepare_devices()
-    device_count = count_devices(devices)
-    corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     files = {"tokenizer_file": tokenizer, "target_tokenizer_file": target_tokenizer}
-    parent = Run(from_run) if from_run else None
-    run = Run(run_dir) if Run.exists(run_dir) else None
-    existing_run = run or parent
-    config = config or base_config(existing_run, settings)
-    recommended, survey = config is None, None
-    if config is None:
-        config, survey = recommended_config(corpus, settings, tokenizer, target_tokenizer)
-    config = config.replace(**settings)
-    check_split(config, device_count // process_count(), model_devices)
-    if run:
-        check_settings(run, config, parent)
-    if existing_run:
-        check_tokenizers(existing_run, **files)
-    survey = survey or corpus.survey(config.turns, config.hold_out)
-    if run:
-        check_corpus(run, survey)
-    if parent:
-        check_parent(parent, config)
-    if existing_run:
-        tokenizers = existing_run.tokenizer, existing_run.target_tokenizer
-    else:
-        tokenizers = make_tokenizers(survey.sample, config, **files)
-    about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
-    if corrections := corrections_for(run, parent):
-        about["corrections"] = corrections
-    survey = dataclasses.replace(survey, sample=None)  # Frees the sample, which may be large.
-    share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
-    training, validation = packed_rows(corrected(corpus, corrections), tokenizers, config, **share)
-    if recommended and "warmup_steps" not in settings:
-        config = fitting_warm_up(config, config.epochs * len(training))
-    make_schedule(config, config.epochs * len(training))  # Raises for an invalid one before the folder is created.
-    with opened(run_dir, config, tokenizers[0], about, parent, tokenizers[1]) as run:
-        with distribution_scope(device_count, model_devices, run.target_tokenizer.vocab_size):
-            check_corpus(run, survey)  # Each process of a distributed training reads its own corpus.
-            check_corrections(run, corrections)
-            summary = fit(run, training, validation)
+    plan = make_plan(corpus, run_dir, config, from_run, files, devices, model_devices, settings or {})
+    with opened(run_dir, plan) as run:
+        with distribution_scope(plan.devices, plan.model_devices, run.target_tokenizer.vocab_size):
+            check_corpus(run, plan.survey)  # Each process of a distributed training reads its own corpus.
+            check_corrections(run, plan.corrections)
+            summary = fit(run, plan.training, plan.validation)
         # Only one process answers, so this runs outside the distribution scope.
         if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
-            print(prepare_answers(run, corpus))
+            print(prepare_answers(run, plan.corpus))
     print(farewell(run, summary))
     if summary["finished"]:
-        tell_more(run, validation.encoded, training.encoded)
+        tell_more(run, plan.validation.encoded, plan.training.encoded)
     return summary
 
 
-def base_config(existing_run: Run | None, settings: Mapping[str, Any]) -> Config | None:
-    """Returns the `Config` that `settings` change: that of the run or its parent; None to have one recommended."""
-    if existing_run:
-        return existing_run.config
-    return Config() if settings.keys() == FIELDS.keys() else None  # If all settings are given, none is recommended.
-
-
-def recommended_config(
-    corpus: Corpus,
-    settings: Mapping[str, Any],
-    tokenizer: str | os.PathLike | None,
-    target_tokenizer: str | os.PathLike | None,
-) -> tuple[Config, Survey]:
-    """Prints the recommendation for a corpus; returns its `Config` and the corpus's `Survey`.
-
-    The arguments are those of `train`.
-    """
-    turns, hold_out = settings.get("turns", 1), settings.get("hold_out")
-    recommendation, survey, _ = recommend_for(corpus, turns, hold_out, tokenizer, target_tokenizer)
-    if process_number() == 0:
-        print(recommendation.replace(**settings).line)
-    return recommendation.config, survey
-
-
-def fitting_warm_up(config, batches):
-    """Returns the `Config`, its warm-up shortened to a tenth of the updates if it exceeds half of them."""
-    updates = batches // config.accumulate
-    return config if config.warmup_steps <= updates / 2 else config.replace(warmup_steps=max(1, updates // 10))
-
-
 @contextlib.contextmanager
-def opened(run_dir, config, *facts):
-    """Creates or opens the run and yields it.
+def opened(run_dir, plan):
+    """Creates the run of a `Plan`, or opens it, and yields it.
 
     The writing process creates the run if it does not exist, and locks it. Other processes wait until it exists.
     """
@@ -195,10 +117,16 @@ def opened(run_dir, config, *facts):
     Run.make_folder(run_dir)
     with locked(run_dir):
         remove_leftovers(run_dir)
-        run = Run(run_dir) if Run.exists(run_dir) else Run.create(run_dir, config, *facts)
-        run.change_config(config)
+        run = Run(run_dir) if Run.exists(run_dir) else create(run_dir, plan)
+        run.change_config(plan.config)
         wait_for_all("the run folder")
         yield run
+
+
+def create(run_dir, plan):
+    """Creates the run folder of a `Plan`."""
+    tokenizer, target_tokenizer = plan.tokenizers
+    return Run.create(run_dir, plan.config, tokenizer, plan.about, plan.parent, target_tokenizer)
 
 
 def fit(run, training, validation):
@@ -305,48 +233,6 @@ def verbosity(stream):
     return 1 if "ipykernel" in sys.modules or (hasattr(stream, "isatty") and stream.isatty()) else 2
 
 
-def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **share):
-    """Returns the `PackedRows` of several splits, reading the corpus only once.
-
-    Args:
-        corpus: The `Corpus`.
-        tokenizers: The tokenizers of questions and answers.
-        config: The `Config`.
-        names: Names of the splits.
-        **share: The arguments `multiple` and `share` of `PackedRows`.
-    """
-    with contextlib.ExitStack() as files:
-        encoders = {
-            name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
-            for name in names
-        }
-        for number, splits in enumerate(corpus.splits(config.turns, config.hold_out)):
-            for name in encoders.keys() & splits.keys():
-                encoders[name].add(splits[name])
-            if "train" in encoders.keys() & splits.keys():
-                for pairs in augmented(splits["train"], config, number):
-                    encoders["train"].add(pairs)
-        encoded = {name: encoder.finish() for name, encoder in encoders.items()}
-    return [
-        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
-        for name in names
-    ]
-
-
-def augmented(pairs, config, number):
-    """Yields the pairs that data augmentation adds to a chunk of the corpus.
-
-    Args:
-        pairs: The training pairs of the chunk.
-        config: The `Config`.
-        number: The number of the chunk, part of the random seed.
-    """
-    if config.augment:
-        yield augment(pairs, config.augment, (config.seed, number))
-    if config.recombine:
-        yield recombine(pairs, config.recombine, (config.seed, number))
-
-
 def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="float32", factor=1.0):
     """Builds and compiles the run's model for packed rows, with initial weights.
 
@@ -374,29 +260,6 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     vocab_size = run.target_tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
     return model
-
-
-def about_corpus(source, survey, licence=None):
-    """Returns the description of a corpus that the run folder stores."""
-    source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
-    name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"
-    pairs = survey.pairs
-    about = {"name": name, "licence": licence, "source": source, "fingerprint": survey.fingerprint, "pairs": pairs}
-    return {**about, **survey.sizes}
-
-
-def absolute(paths):
-    """Returns one or several paths as absolute paths for a text file; bytes that are not UTF-8 become question marks.
-
-    Names of the catalog stay as they are.
-    """
-    if paths is None:
-        return None
-    if isinstance(paths, list):
-        return list(map(absolute, paths))
-    if is_corpus(paths):
-        return paths
-    return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
 
 
 def greeting(run, model, training, step, where):

@@ -35,13 +35,13 @@ def test_the_ways_are_those_of_the_commands():
 
 def test_an_answer_says_how_it_was_made():
     assert Answer("밥 먹어요.", None, NEAR[:1]).to_dict() == {
-        "answer": "밥 먹어요.", "score": None, "answered_by": "retrieve",
+        "answer": "밥 먹어요.", "score": None, "answered_by": "retrieve", "unsure": False,
         "sources": [
             {"question": "배고파", "answer": "밥 먹어요.", "file": "말뭉치.csv", "row": 312, "similarity": 0.871}
         ],
     }  # fmt: skip
     assert Answer("a", -0.12345).to_dict() == {
-        "answer": "a", "score": -0.1235, "answered_by": "generate", "sources": [],
+        "answer": "a", "score": -0.1235, "answered_by": "generate", "unsure": False, "sources": [],
     }  # fmt: skip
 
 

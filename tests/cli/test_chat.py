@@ -5,6 +5,11 @@ import sys
 
 import pytest
 
+from keras_transformer import Chatbot
+from keras_transformer.chat.answering import RETRIEVE, Answering
+from keras_transformer.cli.chat import Conversation
+from keras_transformer.cli.main import parser
+
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed (it does not run on Windows)")
 
 BACKSPACE, CTRL_C, CTRL_D, UP = "\x7f", "\x03", "\x04", "\x1b[A"
@@ -97,3 +102,29 @@ def test_the_way_of_answering_can_be_changed(terminal):
     terminal.expect("/best: invalid value. /help shows how to use /best.")
     terminal.send("/quit\r")
     leaves_politely(terminal)
+
+
+@pytest.fixture
+def memorized(small_run):
+    """A conversation with a bot that memorized its corpus and retrieves from it."""
+    bot = Chatbot.load(small_run)
+    bot.memorized, bot.answering = True, Answering(RETRIEVE)
+    return Conversation(bot, parser().parse_args(["chat", str(small_run)]))
+
+
+def test_a_memorized_corpus_suggests_questions_where_it_does_not_know_the_answer(memorized, capsys):
+    memorized.hear("which book shall I read")
+    shown = capsys.readouterr().out
+    assert "모르는 질문입니다" in shown and "\n  1. " in shown
+    [answer, *_] = [match.exchange.answer for match in memorized.last[1].sources]
+    assert answer not in shown
+    memorized.hear("1")
+    assert capsys.readouterr().out == f"{answer}\n"
+    memorized.hear("1")  # Nothing is suggested any more: it is a question.
+    assert capsys.readouterr().out != f"{answer}\n"
+
+
+def test_a_memorized_corpus_answers_what_it_knows(memorized, capsys):
+    for question in ("잘 자", "잘자"):
+        memorized.hear(question)
+        assert capsys.readouterr().out == "좋은 꿈 꾸세요.\n"

@@ -9,7 +9,7 @@ from keras_transformer import Run
 from keras_transformer.cli.compare import in_lines
 from keras_transformer.cli.main import main
 from keras_transformer.data.corpus import Corpus
-from keras_transformer.training.trainer import about_corpus
+from keras_transformer.training.plan import about_corpus
 
 
 @pytest.fixture

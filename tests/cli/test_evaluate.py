@@ -10,7 +10,7 @@ from keras_transformer.cli.evaluate import table
 from keras_transformer.cli.evaluation_data import read_split
 from keras_transformer.cli.main import main, parser
 from keras_transformer.data.corpus import Corpus
-from keras_transformer.training.trainer import about_corpus
+from keras_transformer.training.plan import about_corpus
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_answers_as_json(small_run):
     process = call("answer", small_run, "--json", "--n-best", "2", stdin="잘 자\n".encode())
     found = json.loads(process.stdout)
     assert found["question"] == "잘 자"
-    assert [set(answer) for answer in found["answers"]] == [{"answer", "score", "answered_by", "sources"}] * 2
+    assert [set(answer) for answer in found["answers"]] == [{"answer", "score", "answered_by", "unsure", "sources"}] * 2
     assert found["answers"][0]["answered_by"] == "generate"
     assert found["answers"][0]["answer"] == "좋은 꿈 꾸세요."
 

@@ -10,7 +10,7 @@ from keras_transformer import Config, CorpusWarning, Run, Tokenizer, load_pairs
 from keras_transformer.data import catalog
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.evaluation.leakage import leaked_questions, warn_of_leakage
-from keras_transformer.training.trainer import about_corpus
+from keras_transformer.training.plan import about_corpus
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import Sampling
 
-GENERATED = {"answered_by": "generate", "sources": []}
+GENERATED = {"answered_by": "generate", "unsure": False, "sources": []}
 
 
 def ask(server, path="/v1/answer", **body):

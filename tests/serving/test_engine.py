@@ -14,7 +14,7 @@ from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import loop
 from keras_transformer.serving.engine import ServedExport, ServedRun, Settings
 
-GENERATED = {"answered_by": "generate", "sources": []}
+GENERATED = {"answered_by": "generate", "unsure": False, "sources": []}
 QUESTIONS = [
     "잘 자",
     "hello",

@@ -28,7 +28,6 @@ from keras_transformer.runs.history import SCORE
 from keras_transformer.runs.run import load_tensors
 from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training import trainer
-from keras_transformer.training.trainer import about_corpus, augmented, fitting_warm_up
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
@@ -278,15 +277,6 @@ def test_a_corpus_without_validation_questions_is_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_where_the_corpus_is_can_always_be_written_down(pairs):
-    survey = Corpus(pairs).survey()
-    about = about_corpus({"corpus": ["/말뭉치/대화.csv", "/d/\udcff.csv"], "encoding": "cp949"}, survey)
-    assert about["name"] == "대화.csv ?.csv"
-    assert about["source"] == {"corpus": ["/말뭉치/대화.csv", "/d/?.csv"], "encoding": "cp949"}
-    assert about_corpus({}, survey)["name"] == "pairs"
-    assert about_corpus({}, survey, "MIT")["licence"] == "MIT"
-
-
 def test_a_folder_of_other_things_is_left_alone(pairs, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="contains other files"):
@@ -360,18 +350,3 @@ def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
     few = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
     with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         train(few, tmp_path / "run", settings={"hold_out": True})
-
-
-@pytest.mark.parametrize(("batches", "steps"), [(400, 100), (200, 100), (199, 19), (5, 1), (1, 1)])
-def test_a_recommended_warm_up_fits_the_training(batches, steps):
-    assert fitting_warm_up(Config(warmup_steps=100), batches).warmup_steps == steps
-    assert fitting_warm_up(Config(warmup_steps=100, accumulate=2), 2 * batches).warmup_steps == steps
-
-
-def test_what_settings_add_to_the_training_pairs(pairs):
-    assert list(augmented(pairs, TINY, 0)) == []
-    [noisy] = augmented(pairs, TINY.replace(augment=1), 0)
-    [new] = augmented(pairs, TINY.replace(recombine=1), 0)
-    both = list(augmented(pairs, TINY.replace(augment=1, recombine=1), 0))
-    assert [len(made) > 100 and not set(made["question"]) & set(pairs["question"]) for made in both] == [True, True]
-    assert both[0].equals(noisy) and both[1].equals(new)

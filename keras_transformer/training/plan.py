@@ -1,0 +1,228 @@
+"""The plan of a training: everything that is decided and checked before the run folder is touched."""
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas
+
+from keras_transformer.config import FIELDS, Config, check_setting
+from keras_transformer.data.augmentation import augment
+from keras_transformer.data.catalog import is_corpus
+from keras_transformer.data.corpus import Corpus, Survey
+from keras_transformer.data.packing import PackedRows
+from keras_transformer.data.quality.recommendation import recommend_for
+from keras_transformer.data.recombination import recombine
+from keras_transformer.data.tokenized import PairEncoder
+from keras_transformer.runs.run import Run
+from keras_transformer.text.tokenizer import Tokenizer
+from keras_transformer.training.corrections import corrected, corrections_for
+from keras_transformer.training.distributed.cluster import count_devices, process_count, process_number
+from keras_transformer.training.distributed.sharding import check_split
+from keras_transformer.training.fine_tuning import check_parent
+from keras_transformer.training.resume import check_corpus, check_settings
+from keras_transformer.training.schedule import make_schedule
+from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
+
+PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a training will do.
+
+    Attributes:
+        corpus: The `Corpus`.
+        survey: Its `Survey`, without the sample.
+        about: What the run folder stores about the corpus, a dictionary.
+        config: The `Config`.
+        parent: The `Run` to fine-tune, or None.
+        tokenizers: The `Tokenizer`s of questions and of answers; the same object if they share one.
+        training: The `PackedRows` to train on.
+        validation: The `PackedRows` to validate on.
+        devices: Number of devices, those of all processes.
+        model_devices: Number of devices that share the large weights of one model.
+    """
+
+    corpus: Corpus
+    survey: Survey
+    about: dict[str, Any]
+    config: Config
+    parent: Run | None
+    tokenizers: tuple[Tokenizer, Tokenizer]
+    training: PackedRows
+    validation: PackedRows
+    devices: int
+    model_devices: int
+
+    @property
+    def corrections(self) -> list[dict[str, Any]]:
+        """The corrections of answers that the training pairs follow."""
+        return self.about.get("corrections", [])
+
+
+def make_plan(
+    corpus: pandas.DataFrame | Corpus | str | os.PathLike | Sequence[str | os.PathLike],
+    run_dir: str | os.PathLike,
+    config: Config | None,
+    from_run: str | os.PathLike | None,
+    files: Mapping[str, str | os.PathLike | None],
+    devices: int | None,
+    model_devices: int,
+    settings: Mapping[str, Any],
+) -> Plan:
+    """Decides what a training will do. Writes nothing; prints the recommendation, if it follows one.
+
+    Args:
+        corpus: See `keras_transformer.train`, as for all arguments but `files`.
+        run_dir: The run folder.
+        config: The `Config`, or None.
+        from_run: Folder of a run to fine-tune, or None.
+        files: The files of the tokenizers, a dictionary with the keys "tokenizer_file" and "target_tokenizer_file".
+        devices: Number of local devices, or None.
+        model_devices: Number of these devices that share the large weights of one model.
+        settings: Settings that override those of the config.
+
+    Raises:
+        InputError: If corpus, run folder and config do not match, or there are fewer devices than requested.
+    """
+    for name, value in settings.items():
+        check_setting(name, value)
+    device_count = count_devices(devices)
+    corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+    parent = Run(from_run) if from_run else None
+    run = Run(run_dir) if Run.exists(run_dir) else None
+    existing_run = run or parent
+    config, survey, recommended = chosen_config(corpus, config, existing_run, settings, files)
+    check_split(config, device_count // process_count(), model_devices)
+    if run:
+        check_settings(run, config, parent)
+    if existing_run:
+        check_tokenizers(existing_run, **files)
+    survey = survey or corpus.survey(config.turns, config.hold_out)
+    if run:
+        check_corpus(run, survey)
+    if parent:
+        check_parent(parent, config)
+    if existing_run:
+        tokenizers = existing_run.tokenizer, existing_run.target_tokenizer
+    else:
+        tokenizers = make_tokenizers(survey.sample, config, **files)
+    about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
+    survey = dataclasses.replace(survey, sample=None)  # Frees the sample, which may be large.
+    if corrections := corrections_for(run, parent):
+        about["corrections"] = corrections
+    share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
+    training, validation = packed_rows(corrected(corpus, corrections), tokenizers, config, **share)
+    if recommended and "warmup_steps" not in settings:
+        config = fitting_warm_up(config, config.epochs * len(training))
+    make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
+    return Plan(corpus, survey, about, config, parent, tokenizers, training, validation, device_count, model_devices)
+
+
+def chosen_config(
+    corpus: Corpus,
+    config: Config | None,
+    existing_run: Run | None,
+    settings: Mapping[str, Any],
+    files: Mapping[str, str | os.PathLike | None],
+) -> tuple[Config, Survey | None, bool]:
+    """Chooses the settings of a training: those given, those of a run, or those recommended for the corpus.
+
+    Prints the recommendation.
+
+    Args:
+        corpus: The `Corpus`.
+        config: The `Config` that was given, or None.
+        existing_run: The run to resume or to fine-tune, or None.
+        settings: Settings that override the others.
+        files: The files of the tokenizers.
+
+    Returns:
+        The `Config`, the `Survey` of the corpus if the recommendation needed one, and whether it was recommended.
+    """
+    if config is None and existing_run:
+        config = existing_run.config
+    if config is None and settings.keys() == FIELDS.keys():
+        config = Config()  # All of its settings are overridden.
+    if config is not None:
+        return config.replace(**settings), None, False
+    turns, hold_out = settings.get("turns", 1), settings.get("hold_out")
+    recommendation, survey, _ = recommend_for(corpus, turns, hold_out, *files.values())
+    recommendation = recommendation.replace(**settings)
+    if process_number() == 0:
+        print(recommendation.line)
+    return recommendation.config, survey, True
+
+
+def fitting_warm_up(config, batches):
+    """Returns the `Config`, its warm-up shortened to a tenth of the updates if it exceeds half of them."""
+    updates = batches // config.accumulate
+    return config if config.warmup_steps <= updates / 2 else config.replace(warmup_steps=max(1, updates // 10))
+
+
+def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **share):
+    """Returns the `PackedRows` of several splits, reading the corpus only once.
+
+    Args:
+        corpus: The `Corpus`.
+        tokenizers: The tokenizers of questions and answers.
+        config: The `Config`.
+        names: Names of the splits.
+        **share: The arguments `multiple` and `share` of `PackedRows`.
+    """
+    with contextlib.ExitStack() as files:
+        encoders = {
+            name: files.enter_context(PairEncoder(tokenizers[0], config.max_length, tokenizers[1], config.turns))
+            for name in names
+        }
+        for number, splits in enumerate(corpus.splits(config.turns, config.hold_out)):
+            for name in encoders.keys() & splits.keys():
+                encoders[name].add(splits[name])
+            if "train" in encoders.keys() & splits.keys():
+                for pairs in augmented(splits["train"], config, number):
+                    encoders["train"].add(pairs)
+        encoded = {name: encoder.finish() for name, encoder in encoders.items()}
+    return [
+        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
+        for name in names
+    ]
+
+
+def augmented(pairs, config, number):
+    """Yields the pairs that data augmentation adds to a chunk of the corpus.
+
+    Args:
+        pairs: The training pairs of the chunk.
+        config: The `Config`.
+        number: The number of the chunk, part of the random seed.
+    """
+    if config.augment:
+        yield augment(pairs, config.augment, (config.seed, number))
+    if config.recombine:
+        yield recombine(pairs, config.recombine, (config.seed, number))
+
+
+def about_corpus(source, survey, licence=None):
+    """Returns the description of a corpus that the run folder stores."""
+    source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
+    name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"
+    pairs = survey.pairs
+    about = {"name": name, "licence": licence, "source": source, "fingerprint": survey.fingerprint, "pairs": pairs}
+    return {**about, **survey.sizes}
+
+
+def absolute(paths):
+    """Returns one or several paths as absolute paths for a text file; bytes that are not UTF-8 become question marks.
+
+    Names of the catalog stay as they are.
+    """
+    if paths is None:
+        return None
+    if isinstance(paths, list):
+        return list(map(absolute, paths))
+    if is_corpus(paths):
+        return paths
+    return os.path.abspath(paths).encode("utf-8", "replace").decode("utf-8")
