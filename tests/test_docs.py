@@ -121,7 +121,7 @@ def test_messages_to_look_up_are_those_of_the_program():
     assert english == korean
     assert len(english) >= 20
     for message in english:
-        pieces = [piece.strip(" `(),:") for piece in message.split("…")]
+        pieces = [piece.strip(" `(),:;") for piece in message.split("…")]
         assert all(any(piece in text for text in texts) for piece in pieces), message
 
 
