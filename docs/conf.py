@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "command_reference",
     "config_reference",
+    "formulas",
     "korean_search",
     "public_names",
     "repository_pages",
@@ -42,6 +43,7 @@ nitpick_ignore_regex = [("py:.*", ".*")]
 # A block without a language is a command with its output.
 highlight_language = "none"
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "keras_transformer"
 html_static_path = ["static"]

@@ -6,6 +6,7 @@ are bound to their signatures; `test_python_blocks_run` executes those that need
 
 import ast
 import inspect
+import json
 import os
 import pathlib
 import re
@@ -137,10 +138,16 @@ def texts_of(language):
     return {name.with_suffix("").as_posix(): page.read_text("utf-8") for name, page in names.items()}
 
 
+def made_here(folder, names):
+    """The names in a folder of the repository that git ignores: environments, runs, and what was built."""
+    trained = {"runs", "build"} if pathlib.Path(folder) == ROOT else set()
+    return trained | {"_build", "repository", "__pycache__"} | {name for name in names if name.startswith(".")}
+
+
 @pytest.mark.slow  # Sphinx imports TensorFlow and renders the notebooks.
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_site_is_built_without_a_warning(language, tmp_path):
-    docs = shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(".*", "_build", "runs", "repository"))
+    docs = shutil.copytree(ROOT, tmp_path / "copy", ignore=made_here)
     options = ["--quiet", "--fail-on-warning", "--keep-going", "--nitpicky", "--define", f"language={language}"]
     built = tmp_path / "site"
     command = [sys.executable, "-m", "sphinx", *options, "--conf-dir", docs / "docs", docs / "docs" / language, built]
@@ -150,7 +157,13 @@ def test_the_site_is_built_without_a_warning(language, tmp_path):
         assert (built / page.relative_to(ROOT / "docs" / language).with_suffix(".html")).exists()
     reference = (built / "reference/commands.html").read_text("utf-8")
     assert all(text in reference for text in ("--label-smoothing", "keras-transformer data check", "--answer-by"))
-    assert ("말뭉치" if language == "ko" else "corpus") in (built / "searchindex.js").read_text("utf-8")
+    word = json.dumps("말뭉치" if language == "ko" else "corpus")[1:-1]  # The index is ASCII.
+    assert word in (built / "searchindex.js").read_text("utf-8")
+    pages = "".join(page.read_text("utf-8") for page in built.rglob("*.html"))
+    assert "<mfrac>" in pages  # A formula is drawn by the browser itself.
+    assert not re.search(
+        r"<(script|link|img|iframe)[^>]+(src|href)=.https?:", pages
+    )  # No other host is asked.
 
 
 def test_commands_are_found():
