@@ -181,5 +181,5 @@ def test_a_missing_package_is_named_with_the_extra(package, made_up_corpus, monk
         monkeypatch.setitem(sys.modules, known, types.ModuleType(known))  # Installed or not.
     corpus = made_up_corpus(SMALL_TALK)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=rf"{package}.*pip install 'keras-transformer\[datasets\]'"):
+    with pytest.raises(InputError, match=rf"{package}.*pip install 'keras-transformer-trainer\[datasets\]'"):
         download_corpus(corpus.name)
