@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,12 @@ def test_the_source_distribution_holds_what_builds_the_wheel_and_no_tests(publis
         names = {name.partition("/")[2] for name in archive.getnames() if not archive.getmember(name).isdir()}
     written = {"PKG-INFO", *(name for name in names if ".egg-info/" in name)}
     assert names - written == {*package_files(), *SOURCES, *BESIDE}
+
+
+def test_the_citation_and_the_changelog_are_of_this_version():
+    version = keras_transformer.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1] == version
 
 
 def test_the_pages_of_the_index_can_be_made_from_it(published):
