@@ -70,6 +70,8 @@ def test_the_wheel_holds_the_files_of_the_package_and_nothing_else(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name for name in names if ".dist-info/" not in name} == package_files()
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    [about] = (name for name in names if name.endswith("/METADATA"))
+    assert b"License-Expression: Apache-2.0 AND CC0-1.0\n" in zipfile.ZipFile(wheel).read(about)
 
 
 def test_the_source_distribution_holds_what_builds_the_wheel_and_no_tests(published):
