@@ -12,7 +12,7 @@ CORPUS = "small_talk"
 def add_demo(commands):
     """Adds the `demo` command."""
     demo = add_command(
-        commands, "demo", run_demo, "train a small chatbot on small_talk (minutes, once), and chat with it",
+        commands, "demo", run_demo, "train a small chatbot for some minutes, once, and chat with it",
         "keras-transformer demo",
     )  # fmt: skip
     demo.add_argument("--run", metavar="RUN", default="runs/demo", help="folder of the run (default: %(default)s)")
