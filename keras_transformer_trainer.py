@@ -14,20 +14,20 @@ FAILED = 1
 def main():
     """Runs the command line; returns its exit status."""
     other = other_project()
-    if other:
+    try:
+        from keras_transformer.cli import main as command
+    except Exception:
+        if not other:
+            raise
+        command = None
+    if other:  # After the import: that of the other project prints TensorFlow's messages.
         print(
             f"keras-transformer: warning: the package keras-transformer {other} is another project, and replaces files "
             "of this one: pip uninstall keras-transformer, then pip install --force-reinstall --no-deps "
             "keras-transformer-trainer (in a checkout: pip install -e .)",
             file=sys.stderr,
         )
-    try:
-        from keras_transformer.cli import main as command
-    except Exception:
-        if not other:
-            raise
-        return FAILED
-    return command.main()
+    return command.main() if command else FAILED
 
 
 def other_project():
