@@ -15,7 +15,6 @@ RUN pip install --no-cache-dir --constraint constraints.txt ".[serve]"
 RUN useradd --create-home server
 USER server
 WORKDIR /home/server
-VOLUME /model
 EXPOSE 8000
 
 # Loading and warming up takes seconds for a small model and minutes for a large one, during which /health says 503.
