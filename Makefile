@@ -19,16 +19,8 @@ TRAINING := tests/training
 
 .PHONY: demo test test-fast test-hard test-oldest lint bench notebooks docs clean
 
-demo: $(RUN)/demo_answers.txt
-	@$(BIN)/keras-transformer chat $(RUN)
-
-$(RUN)/demo_answers.txt: $(RUN)/summary.json
-	@$(BIN)/keras-transformer answer $(RUN) < data/demo_questions.txt > $@.part
-	@mv $@.part $@
-	@paste -d '\n' data/demo_questions.txt $@ | sed 's/^/  /; n; s/^/    -> /' >&2
-
-$(RUN)/summary.json: | $(VENV)/installed
-	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
+demo: $(VENV)/installed
+	@$(BIN)/keras-transformer demo --run $(RUN)
 
 test: test-fast test-hard
 

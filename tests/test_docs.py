@@ -19,6 +19,7 @@ import pytest
 
 import keras_transformer
 from keras_transformer.cli.main import parser
+from keras_transformer.data.catalog import PackagedCorpus, packaged_file
 
 ROOT = pathlib.Path(__file__).parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
@@ -103,9 +104,9 @@ def test_python_blocks_run_on_a_run(name, small_run, small_pairs, tmp_path, monk
 
 @pytest.mark.slow  # Trains three models.
 def test_python_blocks_train(tmp_path, monkeypatch):
-    (tmp_path / "data").mkdir()
-    head = (ROOT / "data/small_talk.csv").read_text("utf-8").splitlines(keepends=True)[:100]
-    (tmp_path / "data/small_talk.csv").write_text("".join(head), "utf-8")
+    head = packaged_file("small_talk").read_text("utf-8").splitlines()[:100]
+    (tmp_path / "head.csv").write_text("\n".join(head), "utf-8")
+    monkeypatch.setattr(PackagedCorpus, "prepared", tmp_path / "head.csv")
     monkeypatch.chdir(tmp_path)
     for pages in (["README.md"], ["docs/en/how-to/python.md", "docs/en/explanation/packing.md"]):
         names = {}
