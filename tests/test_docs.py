@@ -170,3 +170,11 @@ def test_the_site_is_built_without_a_warning(language, tmp_path):
 def test_commands_are_found():
     assert ["chat", "runs/demo", "--cite"] in list(commands(READMES[0]))
     assert len(list(commands(ROOT / "docs/en/how-to/corpus.md"))) > 5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_layout_shows_every_module(language):
+    layout = (ROOT / f"docs/{language}/explanation/design.md").read_text("utf-8")
+    package = ROOT / "keras_transformer"
+    modules = [path for path in package.glob("*/*.py") if path.stem != "__init__" and path.parent.name != "cli"]
+    assert [path.stem for path in modules if not re.search(rf"\b{path.stem}\b", layout)] == []
