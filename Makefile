@@ -2,6 +2,7 @@
 # make test    the whole test suite: make test-fast and then make test-hard, the tests that take minutes each
 # make lint    ruff, the direction of imports, and the types (mypy)
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
+# make docs    builds the documentation site in docs/_build, English and Korean
 # make clean   remove the environment and the demonstration run
 
 PYTHON ?= python3
@@ -16,18 +17,10 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscop
 COMPILING := tests/benchmarks tests/decoding tests/export
 TRAINING := tests/training
 
-.PHONY: demo test test-fast test-hard test-oldest lint bench notebooks clean
+.PHONY: demo test test-fast test-hard test-oldest lint bench notebooks docs clean
 
-demo: $(RUN)/demo_answers.txt
-	@$(BIN)/keras-transformer chat $(RUN)
-
-$(RUN)/demo_answers.txt: $(RUN)/summary.json
-	@$(BIN)/keras-transformer answer $(RUN) < data/demo_questions.txt > $@.part
-	@mv $@.part $@
-	@paste -d '\n' data/demo_questions.txt $@ | sed 's/^/  /; n; s/^/    -> /' >&2
-
-$(RUN)/summary.json: | $(VENV)/installed
-	@$(BIN)/keras-transformer train data/small_talk.csv --run $(RUN) --preset demo < /dev/null
+demo: $(VENV)/installed
+	@$(BIN)/keras-transformer demo --run $(RUN)
 
 test: test-fast test-hard
 
@@ -57,8 +50,16 @@ bench: $(VENV)/installed-test
 notebooks: $(VENV)/installed-test
 	$(BIN)/python -m notebooks.build
 
+# -W: a warning, such as of a link to a page that is not there, is an error.
+docs: $(VENV)/installed-test
+	@cd docs && for language in en ko; do \
+	  $(abspath $(BIN))/sphinx-build --quiet --fail-on-warning --keep-going --nitpicky \
+	    --conf-dir . --define language=$$language $$language _build/$$language || exit 1; \
+	done
+	@echo "Open docs/_build/en/index.html or docs/_build/ko/index.html." >&2
+
 clean:
-	rm -rf $(VENV) $(OLDEST) $(RUN)
+	rm -rf $(VENV) $(OLDEST) $(RUN) docs/_build docs/*/repository
 
 $(VENV)/installed: setup.cfg constraints.txt
 	@echo "Installing into $(VENV) (TensorFlow is large: this takes some minutes the first time) ..." >&2

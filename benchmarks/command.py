@@ -46,7 +46,7 @@ def add_peer_options(parser):
     add_peer_folder(parser)
     parser.add_argument(
         "--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE",
-        help="the corpus to train on (default: data/small_talk.csv)",
+        help="the corpus to train on (default: small_talk)",
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
     python -m benchmarks.confidence RUN CORPUS [--foreign NAME=FILE …] [--figure FILE]
 
 A run trained on CORPUS is calibrated on its validation split. Then it is asked the questions of the test split, which
-should be refused no more often than was allowed, and questions that it cannot know: the small talk of `data/`, if it
+should be refused no more often than was allowed, and questions that it cannot know: `small_talk`, if it
 was not trained on that; the questions of other corpora, or the words in the first column of a .tsv file; random text;
 and its own test questions with their characters shuffled, or with words from all of them. The folder of the run is left
 as it is.

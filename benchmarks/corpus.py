@@ -4,8 +4,9 @@ import csv
 import pathlib
 
 from keras_transformer import Tokenizer, load_pairs, preset, split_pairs
+from keras_transformer.data.catalog import find_corpus
 
-SMALL_TALK = pathlib.Path(__file__).parents[1] / "data" / "small_talk.csv"
+SMALL_TALK = find_corpus("small_talk").prepared
 VOCABULARY = preset("tutorial").vocab_size
 
 

@@ -3,7 +3,7 @@
     python -m benchmarks.serving [--run RUN] [--clients 1 8 32] [--seconds 60] [--requests 10000]
 
 The server is started by its command line and asked over loopback by clients that each ask again as soon as they have
-their answer, questions of `data/small_talk.csv`, one a request. Every answer is compared with `Chatbot.reply`. Without
+their answer, questions of `small_talk`, one a request. Every answer is compared with `Chatbot.reply`. Without
 `--run`, a run of the tutorial's sizes is trained for one epoch.
 """
 

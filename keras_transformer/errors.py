@@ -3,6 +3,9 @@
 import errno
 import importlib
 
+DISTRIBUTION = "keras-transformer-trainer"
+"""The name to install this package by. `keras-transformer` is another project's."""
+
 NO_ROOM = {
     errno.ENOSPC: "disk full",
     errno.EDQUOT: "disk quota used up",
@@ -74,7 +77,7 @@ def import_extra(module, extra, what):
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError) and error.name in (package, module):
             raise InputError(
-                f"{what} needs the package {package}, which is missing: pip install 'keras-transformer[{extra}]'"
+                f"{what} needs the package {package}, which is missing: pip install '{DISTRIBUTION}[{extra}]'"
             ) from error
         cause = " ".join(str(error).split())
         raise InputError(

@@ -41,18 +41,15 @@ def read(name):
 
 
 def execute(notebook):
-    """Runs a notebook in a fresh kernel, in a new folder beside the data, and keeps what its cells show.
+    """Runs a notebook in a fresh kernel, in a new folder, and keeps what its cells show.
 
     Raises:
         nbclient.exceptions.CellExecutionError: If a cell raises.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with tempfile.TemporaryDirectory() as place:
-        folder = pathlib.Path(place, HERE.name)
-        folder.mkdir()
-        folder.with_name("data").symlink_to(HERE.with_name("data"))
+    with tempfile.TemporaryDirectory() as folder:
         nbclient.NotebookClient(
-            notebook, timeout=TIMEOUT, startup_timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}}
+            notebook, timeout=TIMEOUT, startup_timeout=TIMEOUT, resources={"metadata": {"path": folder}}
         ).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # When it ran.

@@ -1,12 +1,14 @@
+import configparser
 import pathlib
 import re
 import sys
 
 import pytest
 
-import keras_transformer
 from keras_transformer import InputError
-from keras_transformer.errors import import_extra
+from keras_transformer.errors import DISTRIBUTION, import_extra
+
+ROOT = pathlib.Path(__file__).parents[1]
 
 BROKEN = {
     "half.py": ("import a_dependency_that_is_missing", "No module named 'a_dependency_that_is_missing'"),
@@ -25,7 +27,7 @@ def test_a_missing_package_is_named_with_its_extra(module):
         import_extra(module, "serve", "serving")
     assert str(refused.value) == (
         f"serving needs the package {module.partition('.')[0]}, which is missing: "
-        "pip install 'keras-transformer[serve]'"
+        "pip install 'keras-transformer-trainer[serve]'"
     )
 
 
@@ -41,7 +43,13 @@ def test_a_package_that_fails_to_import_is_not_called_missing(tmp_path, monkeypa
     assert str(refused.value).endswith(f". Reinstall it: pip install --force-reinstall {package}")
 
 
-def test_no_other_place_words_the_command():
-    package = pathlib.Path(keras_transformer.__file__).parent
-    files = [path for path in package.rglob("*.py") if "pip install 'keras" in path.read_text("utf-8")]
-    assert files == [package / "errors.py"]
+def test_messages_and_setup_cfg_have_the_same_name():
+    setup = configparser.ConfigParser(interpolation=None)
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    assert setup["metadata"]["name"] == DISTRIBUTION
+
+
+def test_pages_and_messages_never_name_the_extras_of_the_other_project():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("notebooks/**/*.ipynb")]
+    files = [*pages, *ROOT.glob("keras_transformer/**/*.py"), *ROOT.glob("notebooks/**/*.py")]
+    assert not [path for path in files if re.search(r"keras[-_]transformer\[", path.read_text("utf-8"))]

@@ -61,7 +61,7 @@ for extra, use in (
     try:
         use()
     except InputError as error:
-        assert str(error).endswith(f"pip install 'keras-transformer[{extra}]'"), error
+        assert str(error).endswith(f"pip install 'keras-transformer-trainer[{extra}]'"), error
     else:
         raise AssertionError
 """

@@ -128,7 +128,8 @@ def show_rows(corpus):
     yield "pairs", f"{details['pairs']:,}"
     yield "splits", f"{sizes} ({origin})" if sizes else origin
     yield "licence", corpus.licence
-    yield "homepage", corpus.homepage
+    if corpus.homepage:
+        yield "homepage", corpus.homepage
     for file in corpus.files:
         yield "file", f"{file.url} ({file.size:,} bytes)"
     yield "here", details["prepared"] if corpus.is_here else f"no: keras-transformer data download {corpus.name}"
@@ -138,6 +139,7 @@ def first_pairs(corpus):
     """Returns the first training pairs of a corpus; empty if it was not downloaded."""
     if not corpus.is_here:
         return []
-    import_tensorflow_quietly()
+    if corpus.files:
+        import_tensorflow_quietly()  # It reads what was downloaded.
     pairs = itertools.islice(corpus_pairs(corpus.name), SAMPLE)
     return [{"question": question, "answer": answer} for question, answer in pairs]

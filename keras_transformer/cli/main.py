@@ -16,6 +16,7 @@ from keras_transformer.cli.compare import add_compare
 from keras_transformer.cli.console import add_command, check_backend, check_utf8, examples_of, help_of
 from keras_transformer.cli.corrections import add_forget, add_teach
 from keras_transformer.cli.data import add_data
+from keras_transformer.cli.demo import add_demo
 from keras_transformer.cli.evaluate import add_evaluate
 from keras_transformer.cli.export import add_export
 from keras_transformer.cli.generation_options import (
@@ -86,6 +87,7 @@ def parser():
     top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
     top.set_defaults(command=help_of(top))
     commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND")
+    add_demo(commands)
     add_data(commands)
     add_train(commands)
     add_chat(commands)

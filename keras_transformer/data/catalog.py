@@ -1,8 +1,10 @@
-"""Catalog of named corpora, which are downloaded and prepared on demand."""
+"""Catalog of named corpora: one comes with this package, the others are downloaded and prepared on demand."""
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import csv
 import dataclasses
 import difflib
 import importlib
@@ -17,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
+from keras_transformer.data.split import SPLITS, split_name
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.runs.lock import lock_file
 
@@ -36,7 +39,7 @@ class NamedCorpus:
         language: Language of questions and answers (ISO 639-1).
         pairs: Number of pairs.
         licence: Short name of the licence.
-        homepage: URL of its source.
+        homepage: URL of its source; None if there is none.
         has_own_parts: Whether it is published with train, validation and test splits; otherwise the frozen split is
             used.
         version: Version of the prepared data.
@@ -46,7 +49,7 @@ class NamedCorpus:
     language: str
     pairs: int
     licence: str
-    homepage: str
+    homepage: str | None
     has_own_parts: bool = False
     version: str = "1.0.0"
 
@@ -89,12 +92,56 @@ class NamedCorpus:
         splits = json.loads((self.prepared / "dataset_info.json").read_text(encoding="utf-8"))["splits"]
         return {split["name"]: sum(map(int, split["shardLengths"])) for split in splits}
 
+    def read(self, split: str) -> Iterator[tuple[str, str]]:
+        """Yields (question, answer) for every pair in a split."""
+        for batch in _builder(self).as_dataset(split=split, batch_size=BATCH).as_numpy_iterator():
+            for question, answer in zip(batch["question"], batch["answer"]):
+                yield question.decode("utf-8"), answer.decode("utf-8")
+
     def _text(self, name):
         folder = importlib.resources.files(f"{BUILDERS}.{self.name}")
         return folder.joinpath(name).read_text(encoding="utf-8").strip()
 
 
+class PackagedCorpus(NamedCorpus):
+    """A corpus that comes with this package as a CSV file, in a folder beside this module."""
+
+    @property
+    def files(self) -> list[RemoteFile]:
+        """An empty list: nothing is downloaded."""
+        return []
+
+    @property
+    def prepared(self) -> pathlib.Path:
+        """The CSV file."""
+        return pathlib.Path(__file__).with_name(self.name) / f"{self.name}.csv"
+
+    @property
+    def is_here(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """Dictionary of the number of pairs in each split."""
+        sizes = collections.Counter(split_name(question) for question, _ in self._rows())
+        return {split: sizes[split] for split in SPLITS}
+
+    def read(self, split: str) -> Iterator[tuple[str, str]]:
+        """Yields (question, answer) for every pair in a split."""
+        return (pair for pair in self._rows() if split_name(pair[0]) == split)
+
+    def _rows(self):
+        with open(self.prepared, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                yield row["question"], row["answer"]
+
+    def _text(self, name):
+        return self.prepared.with_name(name).read_text(encoding="utf-8").strip()
+
+
 CORPORA = (
+    PackagedCorpus("small_talk", "ko, en", 1_811, "CC0 1.0", None),
     NamedCorpus("chatbot_ko", "ko", 11_823, "MIT", "https://github.com/songys/Chatbot_data"),
     # 304,713 utterances in 83,097 conversations, without empty pairs. PyTorch's chatbot tutorial has the same count.
     NamedCorpus(
@@ -125,6 +172,13 @@ def find_corpus(name):
 def is_corpus(name):
     """Returns whether a name is that of a corpus, and not of an existing file or folder."""
     return any(name == corpus.name for corpus in CORPORA) and not os.path.exists(name)
+
+
+def packaged_file(name):
+    """Returns the path of a corpus that comes with this package; None for everything else."""
+    if is_corpus(name) and isinstance(corpus := find_corpus(name), PackagedCorpus):
+        return corpus.prepared
+    return None
 
 
 def data_home():
@@ -204,9 +258,7 @@ def corpus_pairs(name: str, split: str = "train") -> Iterator[tuple[str, str]]:
     corpus = _find_prepared(name)
     if split not in corpus.splits:
         raise InputError(f"{name}: no split is named {split!r}; there are {', '.join(corpus.splits)}")
-    for batch in _builder(corpus).as_dataset(split=split, batch_size=BATCH).as_numpy_iterator():
-        for question, answer in zip(batch["question"], batch["answer"]):
-            yield question.decode("utf-8"), answer.decode("utf-8")
+    yield from corpus.read(split)
 
 
 def _find_prepared(name):

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pandas
 
-from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus
+from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus, packaged_file
 from keras_transformer.data.loading import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.readers import ENDINGS
 from keras_transformer.data.split import SPLITS, split_pairs
@@ -222,6 +222,8 @@ def named_files(name):
         corpus = find_corpus(name)
     except InputError as error:
         raise InputError(f"{name}: no such file; and {error}") from error
+    if file := packaged_file(name):
+        return [(None, functools.partial(read_chunks, file))]
     download_corpus(name)
     return [(split, functools.partial(named_chunks, name, split)) for split in corpus.splits]
 

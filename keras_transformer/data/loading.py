@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas
 
+from keras_transformer.data.catalog import packaged_file
 from keras_transformer.data.readers import MOST_NAMED, corpus_label, corpus_paths, listing, read_rows
 from keras_transformer.errors import InputError
 
@@ -27,7 +28,8 @@ def load_pairs(
     Args:
         path: A .csv, .tsv, .txt (tab-separated), .jsonl or .ndjson file, or a list of two parallel text files, where
             line i of the second answers line i of the first. A JSON object may be a conversation instead of a pair:
-            {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the previous ones.
+            {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the previous ones. Or "small_talk",
+            the name of the corpus that comes with this package.
         question: Name of the question column (JSONL: the key). None detects it by common names. A file with two columns
             and no header needs no name.
         answer: Name of the answer column; required if `question` is given.
@@ -47,6 +49,7 @@ def load_pairs(
         >>> load_pairs("pairs.csv").values.tolist()
         [['hello', 'Hi!'], ['bye', 'See you!']]
     """
+    path = packaged_file(path) or path
     pairs = pandas.concat(list(read_chunks(path, question, answer, encoding, turns)), ignore_index=True)
     conversations = (pairs["opening"] != pairs["question"]).any()
     return pairs[["question", "answer", *(["opening"] if conversations else [])]]

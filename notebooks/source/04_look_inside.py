@@ -44,7 +44,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from keras_transformer import Chatbot, attention_html, plot_attention, preset, trace_attention, train
+from keras_transformer import Chatbot, attention_html, load_pairs, plot_attention, preset, trace_attention, train
 
 # %% [markdown] lang="en"
 # ## A model to look into
@@ -61,7 +61,7 @@ from keras_transformer import Chatbot, attention_html, plot_attention, preset, t
 # %%
 settings = preset("demo").replace(epochs=20, schedule="cosine", learning_rate=0.002, warmup_steps=200)
 with contextlib.redirect_stdout(io.StringIO()):
-    train("../data/small_talk.csv", "runs/small_talk", settings)
+    train("small_talk", "runs/small_talk", settings)
 bot = Chatbot.load("runs/small_talk")
 bot.replies(["왜 루트 d_k로 나눠?", "배고픈데 뭐 먹지?", "What is a padding mask?"])
 
@@ -144,7 +144,7 @@ attention_html(found)
 # 나눌까요? 넓이는 엔트로피(비트)로 잽니다. 토큰 하나만 보면 0, 여덟 개를 고르게 보면 3입니다.
 
 # %%
-questions = pd.read_csv("../data/small_talk.csv")["question"].drop_duplicates().sample(40, random_state=0)
+questions = load_pairs("small_talk")["question"].drop_duplicates().sample(40, random_state=0)
 rows = []
 for question in questions:
     weights = trace_attention(bot, question).encoder

@@ -87,5 +87,5 @@ def test_without_matplotlib_a_picture_names_the_extra(call, monkeypatch):
     assert (status, out) == (2, "")
     assert errors == (
         "keras-transformer: error: a picture needs the package matplotlib, which is missing: "
-        "pip install 'keras-transformer[visualize]'\n"
+        "pip install 'keras-transformer-trainer[visualize]'\n"
     )

@@ -339,7 +339,7 @@ def test_the_front_door_has_an_example_of_each_command_in_the_order_of_use():
     top = parser()
     examples = [shlex.split(line.split(" <")[0]) for line in top.epilog.splitlines()[1:]]
     verbs = [verb for _, verb, *_ in examples]
-    assert verbs[:3] == ["data", "train", "chat"] and len(set(verbs)) == len(verbs)
+    assert verbs[:4] == ["demo", "data", "train", "chat"] and len(set(verbs)) == len(verbs)
     assert re.findall(r"^    (\w+)(?: |$)", top.format_help(), re.MULTILINE) == verbs
     for program, *words in examples:
         assert program == "keras-transformer"

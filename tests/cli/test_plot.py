@@ -155,5 +155,5 @@ sys.exit(status)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == (
         "keras-transformer: error: a picture needs the package matplotlib, which is missing: "
-        "pip install 'keras-transformer[visualize]'\n"
+        "pip install 'keras-transformer-trainer[visualize]'\n"
     )

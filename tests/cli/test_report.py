@@ -99,5 +99,5 @@ def test_a_missing_package_is_named_before_anything_is_read(call, monkeypatch):
     assert (status, out) == (2, "")
     assert errors == (
         "keras-transformer: error: a report needs the package jinja2, which is missing: "
-        "pip install 'keras-transformer[report]'\n"
+        "pip install 'keras-transformer-trainer[report]'\n"
     )

@@ -133,5 +133,5 @@ def test_a_missing_package_names_the_extra(package):
     )
     assert one_error_line(call(code=code)) == (
         f"keras-transformer: error: serving needs the package {package}, which is missing: "
-        "pip install 'keras-transformer[serve]'"
+        "pip install 'keras-transformer-trainer[serve]'"
     )

@@ -6,7 +6,7 @@ from keras_transformer import Tokenizer, load_pairs
 from keras_transformer.data.batching import Buckets, by_length
 from keras_transformer.data.tokenized import encode_pairs
 
-CORPUS = pathlib.Path(__file__).parents[2] / "data/small_talk.csv"
+CORPUS = pathlib.Path(__file__).parents[2] / "keras_transformer/data/small_talk/small_talk.csv"
 
 
 def test_a_training_can_go_on_at_any_step():

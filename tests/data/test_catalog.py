@@ -16,6 +16,7 @@ from keras_transformer.data.catalog import (
     download_corpus,
     find_corpus,
     load_corpus,
+    packaged_file,
 )
 from keras_transformer.data.loading import load_pairs
 from keras_transformer.data.split import split_pairs
@@ -37,11 +38,12 @@ def small_talk(made_up_corpus, tmp_path):
 
 
 def test_every_corpus_says_what_it_is():
-    assert [corpus.name for corpus in corpora()] == ["chatbot_ko", "cornell_movie_dialogs", "multi30k"]
+    names = ["small_talk", "chatbot_ko", "cornell_movie_dialogs", "multi30k"]
+    assert [corpus.name for corpus in corpora()] == names
     for corpus in corpora():
         assert corpus.description
         assert corpus.citation.startswith("@")
-        assert corpus.homepage.startswith("https://")
+        assert corpus.homepage is None or corpus.homepage.startswith("https://")
         for file in corpus.files:
             assert file.url.startswith("https://")
             assert file.url.endswith(f"/{file.name}")
@@ -57,11 +59,31 @@ def test_the_korean_corpus_is_the_one_of_the_catalog():
     assert len(load_pairs(KOREAN)) == corpus.pairs
 
 
+def test_the_corpus_that_comes_along_needs_nothing_else(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
+    corpus = find_corpus("small_talk")
+    download_corpus("small_talk")
+    splits, whole = load_corpus("small_talk"), load_pairs("small_talk")
+    assert {name: len(split) for name, split in splits.items()} == corpus.splits
+    assert sum(corpus.splits.values()) == len(whole) == corpus.pairs
+    for name, split in split_pairs(whole).items():
+        assert splits[name].values.tolist() == split[["question", "answer"]].values.tolist()
+
+
+def test_a_file_goes_before_the_corpus_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert packaged_file("small_talk") == find_corpus("small_talk").prepared
+    (tmp_path / "small_talk").mkdir()
+    assert packaged_file("small_talk") is None
+    assert packaged_file("chatbot_ko") is None
+    assert packaged_file(["small_talk"]) is None
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("chatbot", "no corpus is named 'chatbot': did you mean chatbot_ko?"),
-        ("말뭉치", "no corpus is named '말뭉치'; there are chatbot_ko, cornell_movie_dialogs, multi30k"),
+        ("말뭉치", "no corpus is named '말뭉치'; there are small_talk, chatbot_ko, cornell_movie_dialogs, multi30k"),
     ],
 )
 def test_unknown_names(name, message):
@@ -181,5 +203,5 @@ def test_a_missing_package_is_named_with_the_extra(package, made_up_corpus, monk
         monkeypatch.setitem(sys.modules, known, types.ModuleType(known))  # Installed or not.
     corpus = made_up_corpus(SMALL_TALK)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=rf"{package}.*pip install 'keras-transformer\[datasets\]'"):
+    with pytest.raises(InputError, match=rf"{package}.*pip install 'keras-transformer-trainer\[datasets\]'"):
         download_corpus(corpus.name)

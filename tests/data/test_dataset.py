@@ -13,7 +13,7 @@ KOREAN = ROOT.parent / "shared/corpora/chatbot_ko/ChatbotData.csv"
 
 @pytest.fixture(scope="module")
 def pairs():
-    return load_pairs(ROOT / "data/small_talk.csv")
+    return load_pairs("small_talk")
 
 
 @pytest.fixture(scope="module")

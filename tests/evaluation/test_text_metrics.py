@@ -72,6 +72,6 @@ def test_copied_answers_stand_word_for_word_in_training():
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    message = "evaluating needs the package sacrebleu, which is missing: pip install 'keras-transformer[evaluate]'"
-    with pytest.raises(InputError, match=re.escape(message)):
+    message = "the package sacrebleu, which is missing: pip install 'keras-transformer-trainer[evaluate]'"
+    with pytest.raises(InputError, match=f"^evaluating needs {re.escape(message)}$"):
         text_metrics.check_packages()

@@ -184,7 +184,7 @@ def test_without_ctranslate2_the_error_says_how_to_install_it(tmp_path, monkeypa
     monkeypatch.delattr(ctranslate2_files, "answer")
     monkeypatch.delitem(sys.modules, Bot.__module__)
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    with pytest.raises(InputError, match=r"pip install 'keras-transformer\[ctranslate2\]'"):
+    with pytest.raises(InputError, match=r"pip install 'keras-transformer-trainer\[ctranslate2\]'"):
         load(tmp_path)
 
 

@@ -189,7 +189,7 @@ def test_a_missing_package_names_the_extra(package, small_run, tmp_path, monkeyp
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(onnx, "functions", None)  # It is said before the work is done.
     with pytest.raises(
-        InputError, match=rf"the package {package}, which is missing: pip install 'keras-transformer\[onnx\]'"
+        InputError, match=rf"the package {package}, which is missing: pip install 'keras-transformer-trainer\[onnx\]'"
     ):
         export_onnx(small_run, tmp_path / "out")
     assert not list(tmp_path.iterdir())

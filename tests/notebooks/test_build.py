@@ -26,7 +26,7 @@ def said(cell):
 @NAMES
 def test_it_runs_from_a_clean_kernel_and_complains_of_nothing(name, monkeypatch):
     monkeypatch.setattr(build, "TIMEOUT", 3000)  # However slow the machine is.
-    monkeypatch.setenv("CORPUS", "../data/small_talk.csv")  # In place of one that is downloaded.
+    monkeypatch.setenv("CORPUS", "small_talk")  # In place of one that is downloaded.
     notebook = build.execute(build.read(name))
     assert [said(cell) for cell in notebook.cells if said(cell)] == []
 

@@ -237,6 +237,6 @@ def test_a_real_run_is_asked_as_it_is_told_to(small_run, small_pairs, monkeypatc
 @pytest.mark.parametrize("name", ["jinja2", "matplotlib", "sacrebleu", "rapidfuzz"])
 def test_a_missing_package_is_named_with_the_extra(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)
-    message = f"a report needs the package {name}, which is missing: pip install 'keras-transformer[report]'"
+    message = f"a report needs the package {name}, which is missing: pip install 'keras-transformer-trainer[report]'"
     with pytest.raises(InputError, match=re.escape(message)):
         report_html("no run", None)

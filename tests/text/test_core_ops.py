@@ -19,7 +19,7 @@ from keras_transformer.text.normalize import normalize  # noqa: E402
 from keras_transformer.text.sentence_pieces import SentencePieces  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[2]
-SMALL_TALK = ROOT / "data/small_talk.csv"
+SMALL_TALK = ROOT / "keras_transformer/data/small_talk/small_talk.csv"
 KOREAN = ROOT.parent / "shared/corpora/chatbot_ko/ChatbotData.csv"
 KINDS = [(kind, jamo) for kind in ("sentencepiece", "bpe", "character", "word") for jamo in (False, True)]
 

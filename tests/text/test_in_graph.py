@@ -11,7 +11,7 @@ from keras_transformer import InputError, Tokenizer  # noqa: E402
 from keras_transformer.text.in_graph import InGraphTokenizer  # noqa: E402
 from keras_transformer.text.normalize import normalize  # noqa: E402
 
-CORPUS = pathlib.Path(__file__).parents[2] / "data/small_talk.csv"
+CORPUS = pathlib.Path(__file__).parents[2] / "keras_transformer/data/small_talk/small_talk.csv"
 ODD = ["", "  ", "한\u3000글\xa0과\t탭", "\u1112\u1161\u11ab", "👩‍👩‍👧‍👦 漢字", "a\u0085b\u2028c"]
 
 

@@ -21,7 +21,7 @@ ODD = [
 
 @pytest.fixture(scope="module")
 def texts():
-    frame = pd.read_csv(ROOT / "data/small_talk.csv")
+    frame = pd.read_csv(ROOT / "keras_transformer/data/small_talk/small_talk.csv")
     return [*frame["question"][:300], *frame["answer"][:300]]
 
 

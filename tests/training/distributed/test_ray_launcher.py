@@ -42,7 +42,7 @@ def test_where_ray_is_missing_it_is_said_how_to_get_it(jax, monkeypatch):
     with pytest.raises(InputError) as refused:
         train_on_ray("pairs.csv", "run")
     assert str(refused.value) == (
-        "training on Ray needs the package ray, which is missing: pip install 'keras-transformer[ray]'"
+        "training on Ray needs the package ray, which is missing: pip install 'keras-transformer-trainer[ray]'"
     )
 
 

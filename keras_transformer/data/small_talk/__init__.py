@@ -1,0 +1,1 @@
+"""The corpus of the demonstration chatbot, with questions to ask it."""
