@@ -162,9 +162,7 @@ def test_the_site_is_built_without_a_warning(language, tmp_path):
     assert word in (built / "searchindex.js").read_text("utf-8")
     pages = "".join(page.read_text("utf-8") for page in built.rglob("*.html"))
     assert "<mfrac>" in pages  # A formula is drawn by the browser itself.
-    assert not re.search(
-        r"<(script|link|img|iframe)[^>]+(src|href)=.https?:", pages
-    )  # No other host is asked.
+    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=.https?:", pages)  # No other host is asked.
 
 
 def test_commands_are_found():

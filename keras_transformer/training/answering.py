@@ -19,6 +19,9 @@ ASKED = 500  # Validation questions that the answering mode is chosen with.
 READ = 50_000  # Validation pairs that these questions are drawn from.
 SIMILARITIES = np.linspace(0.1, 0.95, 18)  # Candidate similarity thresholds for `hybrid`.
 WORTH_IT = 0.5  # Minimum gain in chrF over a simpler answering mode.
+# The same for a memorized corpus. It is judged by noisy copies of its questions, and the generator was trained on such
+# copies: its score says little about questions in other words, which it answers with nonsense.
+WORTH_IT_MEMORIZED = 10.0
 
 
 def prepare_answers(run, corpus):
@@ -39,7 +42,7 @@ def prepare_answers(run, corpus):
     bot = Chatbot.load(run.path)
     answering = choose_answering(bot, asked_of(validation, run.config))
     answering.save(run.path)
-    return in_words(answering)
+    return in_words(answering, bot.memorized)
 
 
 def exchanges_of(run, corpus):
@@ -100,8 +103,9 @@ def choose_answering(bot, answers_by_question):
     mixed = [np.where(similarities >= least, retrieved, generated).mean() for least in SIMILARITIES]
     best = int(np.argmax(mixed))
     chrf = {GENERATE: generated.mean(), RETRIEVE: retrieved.mean(), HYBRID: mixed[best]}
-    simpler = GENERATE if chrf[GENERATE] >= chrf[RETRIEVE] + WORTH_IT else RETRIEVE
-    way = HYBRID if chrf[HYBRID] >= chrf[simpler] + WORTH_IT else simpler
+    gain = WORTH_IT_MEMORIZED if bot.memorized else WORTH_IT
+    simpler = GENERATE if chrf[GENERATE] >= chrf[RETRIEVE] + gain else RETRIEVE
+    way = HYBRID if chrf[HYBRID] >= chrf[simpler] + gain else simpler
     chrf = {name: round(float(value), 2) for name, value in chrf.items()}
     return Answering(way, round(float(SIMILARITIES[best]), 2), chrf, len(questions))
 
@@ -112,9 +116,10 @@ def scores(answers, references):
     return np.array([chrf.sentence_score(answer, list(texts)).score for answer, texts in zip(answers, references)])
 
 
-def in_words(answering):
+def in_words(answering, memorized=False):
     """Returns a one-line description of the choice."""
     if not answering.questions:
         return f"Answers by {answering.way}: there is no validation question to choose by."
     chrf = ", ".join(f"{way} {score:.1f}" for way, score in answering.chrf.items())
-    return f"Answers by {answering.way}: chrF over {answering.questions} validation questions is {chrf}."
+    asked = "noisy training questions" if memorized else "validation questions"
+    return f"Answers by {answering.way}: chrF over {answering.questions} {asked} is {chrf}."

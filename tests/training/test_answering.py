@@ -23,8 +23,8 @@ from keras_transformer.training.answering import (
 class Bot:
     """Generates and finds what it is told: for each question the two answers and the similarity, None for no match."""
 
-    def __init__(self, **known):
-        self.known = known
+    def __init__(self, memorized=False, **known):
+        self.memorized, self.known = memorized, known
 
     def n_best(self, questions):
         return [[(self.known[question][0], -1.0)] for question in questions]
@@ -57,6 +57,16 @@ def test_hybrid_begins_to_retrieve_where_it_is_best():
     assert in_words(found) == (
         "Answers by hybrid: chrF over 2 validation questions is generate 50.0, retrieve 50.0, hybrid 100.0."
     )
+
+
+def test_a_memorized_corpus_is_retrieved_unless_generating_is_far_better():
+    nearly = {"a": ("It is open until nine.", "It is open until nine!", 0.9)}
+    asked = {"a": ["It is open until nine."]}
+    assert choose_answering(Bot(**nearly), asked).way == "generate"
+    chosen = choose_answering(Bot(memorized=True, **nearly), asked)
+    assert chosen.way == "retrieve"
+    assert "chrF over 1 noisy training questions is generate 100.0" in in_words(chosen, memorized=True)
+    assert choose_answering(Bot(memorized=True, a=("right", "wrong", 0.9)), {"a": ["right"]}).way == "generate"
 
 
 def test_without_a_question_it_generates():
