@@ -27,7 +27,7 @@ from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.runs.history import SCORE
 from keras_transformer.runs.run import load_tensors
 from keras_transformer.training import callbacks as training_callbacks
-from keras_transformer.training import trainer
+from keras_transformer.training import plan, trainer
 
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
@@ -259,13 +259,14 @@ def test_another_corpus_or_setting_is_refused(trained, pairs):
 
 def test_a_process_that_does_not_write_has_the_corpus_of_the_one_that_does(trained, pairs, tmp_path, monkeypatch):
     """The run is not there before all have come to where it is made."""
-    monkeypatch.setattr(trainer, "process_number", lambda: 1)
+    for module in (plan, trainer):
+        monkeypatch.setattr(module, "process_number", lambda: 1)
     monkeypatch.setattr(trainer, "wait_for_all", lambda place: shutil.copytree(trained[0], tmp_path / "run"))
     with pytest.raises(InputError, match="was trained on another corpus"):
         train(pairs[:-1], tmp_path / "run", TINY)
     shutil.rmtree(tmp_path / "run")
     before = {path.name: path.read_bytes() for path in trained[0].iterdir() if path.is_file()}
-    monkeypatch.setattr(trainer, "process_count", lambda: 2)
+    monkeypatch.setattr(plan, "process_count", lambda: 2)
     train(pairs, tmp_path / "run", TINY.replace(epochs=4))
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
 
