@@ -14,9 +14,6 @@ ANSWERING = "answering.json"
 Way = Literal["generate", "retrieve", "hybrid"]
 GENERATE, RETRIEVE, HYBRID = WAYS = get_args(Way)
 UNSURE = 0.45  # Below this similarity, a retrieved answer is wrong more often than not.
-# Below this similarity, a bot that memorized a FAQ does not know the question: of the answers between .45 and .5 to
-# 100 Korean and 100 English questions in other words, at most one in four was right.
-UNKNOWN = 0.5
 TAUGHT_SIMILARITY = 0.8  # From this similarity on, a taught exchange answers even in a generating run.
 
 

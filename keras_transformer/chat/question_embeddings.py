@@ -45,6 +45,17 @@ class QuestionEmbeddings:
         """
         return at_length_one(weighted[:, self.columns] @ self.vectors.astype("float32"))[0].astype("float16")
 
+    def coverage(self, weighted):
+        """How much of each text its embedding is made of: the share of n-grams with a vector, by squared weight.
+
+        Args:
+            weighted: TF-IDF vectors of texts, of unit length, sparse float32 (texts, `FEATURES`).
+
+        Returns:
+            Shares from 0 to 1, float32 (texts,).
+        """
+        return np.asarray(weighted[:, self.columns].power(2).sum(axis=1)).ravel()
+
 
 def learn_embeddings(questions, answers, seed=0):
     """The `QuestionEmbeddings` of a corpus.

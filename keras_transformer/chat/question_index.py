@@ -3,7 +3,8 @@
 The similarity is the mean of two. One is the cosine of TF-IDF vectors of character n-grams (`character_ngrams`), which
 needs no training and tolerates spelling; the answer of a known question counts a little, because people ask with its
 words. The other is the cosine of embeddings (`question_embeddings`), which have learned from the corpus what asks for
-the same answer.
+the same answer. They know nothing of n-grams that the corpus does not have, so their cosine counts as much as the
+corpus covers the question: one word in common with a known question does not make a foreign one similar.
 """
 
 import numpy as np
@@ -102,7 +103,10 @@ class QuestionIndex:
         weighted = self.vectorizer(questions)
         cosines = weighted @ self.by_ngram
         hidden = np.fromiter(hidden, int)
-        for row, embedding in enumerate(self._embed(weighted).astype("float32")):
+        embedded = self._embed(weighted).astype("float32")
+        if self.embeddings:
+            embedded *= self.embeddings.coverage(weighted)[:, np.newaxis]
+        for row, embedding in enumerate(embedded):
             known = cosines.indices[cosines.indptr[row] : cosines.indptr[row + 1]]
             lexical = cosines.data[cosines.indptr[row] : cosines.indptr[row + 1]]
             if len(hidden):  # Before the candidates are chosen, which they would be among.

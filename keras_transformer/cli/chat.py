@@ -7,7 +7,7 @@ import threading
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import InMemoryHistory
 
-from keras_transformer.chat.answering import HYBRID, RETRIEVE, UNKNOWN, Answer
+from keras_transformer.chat.answering import HYBRID, RETRIEVE, Answer
 from keras_transformer.chat.chatbot import Chatbot, retrieved
 from keras_transformer.cli.corrections import taught
 from keras_transformer.cli.generation_options import (
@@ -194,7 +194,7 @@ class Conversation:
             return []
         [near] = self.bot.matches([asked])
         way = self.bot.way(self.options.answer_by, self.fallback, self.generation)
-        return near if self.bot.retrieves(near, way) and near[0].similarity < UNKNOWN else []
+        return near if self.bot.retrieves(near, way) and retrieved(near).unsure else []
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""

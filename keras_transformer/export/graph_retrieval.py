@@ -81,7 +81,9 @@ class GraphRetrieval(tf.Module):
         similarities = lexical = tf.gather(cosines, candidates)
         if self._embedded.shape[1]:
             vectors = tf.cast(tf.gather(self._vectors, rows), tf.float32)
+            covered = tf.where(tf.reduce_any(vectors != 0, axis=1), weights, 0.0)
             embedding = rounded(at_length_one(tf.linalg.matvec(vectors, weights, transpose_a=True)))
+            embedding *= tf.reduce_sum(covered**2)
             embedded = tf.cast(tf.gather(self._embedded, candidates), tf.float32)
             similarities = (lexical + tf.linalg.matvec(embedded, embedding)) / 2
         similarities = tf.where(lexical > 0, similarities, -1.0)

@@ -36,13 +36,23 @@ def test_equal_questions_are_alike_by_one_and_of_equals_the_first_comes_first():
 
 def test_the_similarity_is_the_mean_of_ngrams_and_embeddings():
     """밥 is as near to 국 as to 물 by the n-gram that they share, "?", and the embeddings decide."""
-    vectors = {"밥": [1, 0], "국": [0.8, 0.6], "물": [0, 1]}
+    words = {"밥": [1, 0], "국": [0.8, 0.6], "물": [0, 1]}
+    vectors = {ngram: vector for word, vector in words.items() for ngram in (word, f" {word}", f"{word}?")}
+    vectors |= {"?": [0, 0], "? ": [0, 0]}
     questions = ["밥?", "국?", "물?"]
     lexical = nearest(QuestionIndex(questions, BLANK), ["밥?"])[0]
     assert lexical[1][1] == lexical[2][1] > 0
     [found] = nearest(QuestionIndex(questions, BLANK, embeddings_of(vectors)), ["밥?"])
     half = lexical[1][1] / 2
     assert found == [(0, 1.0), (1, pytest.approx(half + 0.4, abs=2e-3)), (2, pytest.approx(half, abs=2e-3))]
+
+
+def test_words_that_the_corpus_does_not_have_make_a_question_less_similar():
+    """The n-grams of 밥 are as large a share of "밥 漢" as the square of the cosine between the two texts."""
+    index = QuestionIndex(["밥"], [""], embeddings_of({"밥": [1, 0], " 밥": [1, 0], "밥 ": [1, 0]}))
+    [[(_, cosine)]] = nearest(QuestionIndex(["밥"], [""]), ["밥 漢"])
+    assert nearest(index, ["밥"]) == [[(0, 1.0)]]
+    assert nearest(index, ["밥 漢"]) == [[(0, pytest.approx((cosine + cosine**2) / 2, abs=2e-3))]]
 
 
 def test_no_questions_are_near_to_nothing():

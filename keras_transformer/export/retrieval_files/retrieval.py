@@ -5,7 +5,8 @@
 
 The similarity is the mean of two cosine similarities: of TF-IDF vectors of character n-grams, and of embeddings learned
 from the known questions and answers. An embedding is the sum of the vectors of a question's n-grams, weighted by
-TF-IDF and normalized to unit length. The arrays of retrieval.npz:
+TF-IDF and normalized to unit length. Its cosine similarity is multiplied by the share of the question's n-grams that
+have a vector. The arrays of retrieval.npz:
 
     columns     n-grams of the known questions, numbered by `column_of`, int32 (ngrams,), ascending
     idf         IDF weights of these n-grams, followed by that of any other n-gram, float32 (ngrams + 1,)
@@ -85,7 +86,7 @@ class Retriever:
         candidates = np.sort(known[best])  # Of equal ones, the first wins.
         similarities = cosines[candidates]
         if self.embedded.shape[1]:
-            embedding = self.embedding(rows, weights).astype("float32")
+            embedding = self.embedding(rows, weights).astype("float32") * self.coverage(rows, weights)
             similarities = (similarities + self.embedded[candidates].astype("float32") @ embedding) / 2
         best = similarities.argmax()
         return int(candidates[best]), float(similarities[best].clip(0, 1))
@@ -106,6 +107,10 @@ class Retriever:
     def embedding(self, rows, weights):
         """Returns the embedding of a text, float16 (dimensions,), like the embeddings of the known questions."""
         return at_length_one(weights @ self.vectors[rows].astype("float32")).astype("float16")
+
+    def coverage(self, rows, weights):
+        """Returns the share of a text that its embedding is made of: its n-grams with a vector, by squared weight."""
+        return (weights[self.vectors[rows].any(axis=1)] ** 2).sum()
 
 
 def at_length_one(vector):
