@@ -2,7 +2,7 @@
 
     python -m notebooks.build [NAME …]        # make notebooks
 
-A source is Python in jupytext's percent format. It contains each text twice, tagged "en" and "ko", and the code once, in
+A source is Python in jupytext's percent format. It has each text twice, tagged "en" and "ko", and the code once, in
 English. `source/korean.toml` translates the comments, labels and printed words of the code. `NAME.ipynb` and
 `NAME.ko.ipynb` are executed one after the other, each in a fresh kernel.
 """
