@@ -86,3 +86,13 @@ def test_each_korean_word_stands_for_one_of_the_code(name):
 def test_the_longest_words_are_replaced_first():
     words = {"egg": "달걀", '"an egg"': '"달걀 하나"'}
     assert build.in_korean('print("an egg", egg)', words) == 'print("달걀 하나", 달걀)'
+
+
+@NAMES
+@LANGUAGES
+def test_links_lead_somewhere(name, language):
+    texts = [cell.source for cell in built(name, language).cells if cell.cell_type == "markdown"]
+    links = [link for text in texts for link in re.findall(r"\]\(([^)#]+)", text)]
+    assert any("arxiv.org/abs/1706.03762" in link for link in links)
+    here = [link for link in links if "://" not in link]
+    assert here and [link for link in here if not (build.HERE / link).exists()] == []
