@@ -56,7 +56,7 @@ class Config:
     )  # fmt: skip
     hold_out: bool = setting(
         True,
-        "Hold out 5 % of the questions for validation and 5 % for the test split; without it, a corpus without a "
+        "Hold out questions for validation (5 %) and for the test split (5 %); without it, a corpus without a "
         "validation split of its own is used whole for training and again for validation, e.g. to memorize a FAQ.",
     )
     augment: int = setting(

@@ -11,6 +11,7 @@ from keras_transformer.cli.generation_options import (
     in_words,
 )
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.visualize import picture
 from keras_transformer.visualize.attention import KINDS, numbered
 
@@ -21,23 +22,25 @@ OF_PICTURES = ("kind", "layer", "head")
 def add_attention(commands):
     """Adds the `attention` command."""
     attention = add_command(
-        commands, "attention", run_attention, "visualize the attention weights of an answer",
+        commands, "attention", run_attention, _("visualize the attention weights of an answer"),
         "keras-transformer attention runs/first \"안녕하세요\" --output attention.html",
     )  # fmt: skip
-    attention.add_argument("run", metavar="RUN", help="folder of the run")
-    attention.add_argument("question", metavar="QUESTION", help="the question")
+    attention.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    attention.add_argument("question", metavar="QUESTION", help=_("the question"))
     attention.add_argument(
         "--output", metavar="FILE", required=True,
-        help="file to write: .html for an interactive page, or .png, .svg, .pdf for a picture",
+        help=_("file to write: .html for an interactive page, or .png, .svg, .pdf for a picture"),
     )  # fmt: skip
-    pictures = attention.add_argument_group("pictures", "What to draw in a picture; a page shows everything.")
+    pictures = attention.add_argument_group(_("pictures"), _("What to draw in a picture; a page shows everything."))
     pictures.add_argument(
-        "--kind", choices=KINDS,
-        help="cross: from the answer to the question (default); encoder: within the question; "
-        "decoder: within the answer",
-    )  # fmt: skip
-    pictures.add_argument("--layer", type=int, metavar="N", help="layer, from 1 (default: the last)")
-    pictures.add_argument("--head", type=int, metavar="N", help="head, from 1 (default: all)")
+        "--kind",
+        choices=KINDS,
+        help=_(
+            "cross: from the answer to the question (default); encoder: within the question; decoder: within the answer"
+        ),
+    )
+    pictures.add_argument("--layer", type=int, metavar="N", help=_("layer, from 1 (default: the last)"))
+    pictures.add_argument("--head", type=int, metavar="N", help=_("head, from 1 (default: all)"))
     add_strategy_options(attention)
 
 

@@ -12,6 +12,7 @@ from keras_transformer.cli.generation_options import (
     generation_config,
 )
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -19,13 +20,13 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 def add_calibrate(commands):
     """Adds the `calibrate` command."""
     calibrate = add_command(
-        commands, "calibrate", run_calibrate, "calibrate the confidence of a run's answers, for `--fallback`",
+        commands, "calibrate", run_calibrate, _("calibrate the confidence of a run's answers, for `--fallback`"),
         "keras-transformer calibrate runs/first",
     )  # fmt: skip
-    calibrate.add_argument("run", metavar="RUN", help="folder of the run")
+    calibrate.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(calibrate)
     add_part_options(calibrate, split="validation")
-    calibrate.add_argument("--json", action="store_true", help="print the table as JSON")
+    calibrate.add_argument("--json", action="store_true", help=_("print the table as JSON"))
     add_strategy_options(calibrate, n_best=False)
 
 

@@ -5,28 +5,31 @@ import os
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, check_utf8
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 
 def add_teach(commands):
     """Adds the `teach` command."""
     teach = add_command(
-        commands, "teach", run_teach, "teach a run the answer to a question, without training",
+        commands, "teach", run_teach, _("teach a run the answer to a question, without training"),
         "keras-transformer teach runs/first \"배고파\" \"따뜻한 국밥 어때요?\"",
     )  # fmt: skip
-    teach.add_argument("run", metavar="RUN", help="folder of the run")
-    teach.add_argument("question", metavar="QUESTION", help="the question; similar questions get the same answer")
-    teach.add_argument("answer", metavar="ANSWER", help="its answer; replaces its previous answers")
-    teach.add_argument("--golden", metavar="FILE", help="also add the answer to this file of golden answers for `test`")
+    teach.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    teach.add_argument("question", metavar="QUESTION", help=_("the question; similar questions get the same answer"))
+    teach.add_argument("answer", metavar="ANSWER", help=_("its answer; replaces its previous answers"))
+    teach.add_argument(
+        "--golden", metavar="FILE", help=_("also add the answer to this file of golden answers for `test`")
+    )
 
 
 def add_forget(commands):
     """Adds the `forget` command."""
     forget = add_command(
-        commands, "forget", run_forget, "undo a taught answer, or hide a question of the corpus",
+        commands, "forget", run_forget, _("undo a taught answer, or hide a question of the corpus"),
         "keras-transformer forget runs/first \"배고파\"",
     )  # fmt: skip
-    forget.add_argument("run", metavar="RUN", help="folder of the run")
-    forget.add_argument("question", metavar="QUESTION", help="the question")
+    forget.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    forget.add_argument("question", metavar="QUESTION", help=_("the question"))
 
 
 def run_teach(options):

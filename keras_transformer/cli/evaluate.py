@@ -8,18 +8,19 @@ from keras_transformer.cli.console import add_command
 from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split
 from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
 from keras_transformer.evaluation.metric_info import LEGEND
+from keras_transformer.language import translate as _
 
 
 def add_evaluate(commands):
     """Adds the `evaluate` command."""
     evaluate = add_command(
-        commands, "evaluate", run_evaluate, "evaluate a run on unseen questions",
+        commands, "evaluate", run_evaluate, _("evaluate a run on unseen questions"),
         "keras-transformer evaluate runs/first pairs.csv",
     )  # fmt: skip
-    evaluate.add_argument("run", metavar="RUN", help="folder of the run")
+    evaluate.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(evaluate)
     add_part_options(evaluate)
-    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+    evaluate.add_argument("--json", action="store_true", help=_("print one JSON object"))
     add_strategy_options(evaluate, n_best=False)
 
 
@@ -59,7 +60,7 @@ def run_evaluate(options):
 def table(results):
     """Yields the lines of the printed table."""
     rows = [("", "", "95 % interval", "")]
-    for name, (form, _, about) in LEGEND.items():
+    for name, (form, _better, about) in LEGEND.items():
         if results[name] is not None:
             bounds = results["intervals"].get(name, ())
             rows.append((name, form.format(results[name]), " to ".join(map(form.format, bounds)), about))

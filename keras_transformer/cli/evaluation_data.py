@@ -13,6 +13,7 @@ from keras_transformer.cli.generation_options import (
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_source_options
 from keras_transformer.data.split import SPLITS
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)
 
@@ -52,7 +53,7 @@ class EvaluationData(typing.NamedTuple):
 def add_corpus(command):
     """Adds the argument for the corpus to evaluate on."""
     command.add_argument(
-        "corpus", metavar="CORPUS", nargs="*", help="corpus, named as for `train` (default: the run's own)"
+        "corpus", metavar="CORPUS", nargs="*", help=_("corpus, named as for `train` (default: the run's own)")
     )
 
 
@@ -64,10 +65,14 @@ def add_part_options(command, split="test"):
         split: The split of the run's own corpus that is used by default.
     """
     command.add_argument(
-        "--split", metavar="|".join(SPLITS),
-        help=f"split of the corpus to use (default: {split} if it is the run's own corpus or divided into splits, else "
-        "the whole corpus)",
-    )  # fmt: skip
+        "--split",
+        metavar="|".join(SPLITS),
+        help=_(
+            "split of the corpus to use (default: {split} if it is the run's own corpus or divided into splits, else "
+            "the whole corpus)",
+            split=split,
+        ),
+    )
     command.set_defaults(default_split=split)
     add_source_options(command)
     add_answer_by_option(command)

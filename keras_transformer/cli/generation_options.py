@@ -2,6 +2,7 @@
 
 from keras_transformer.cli.console import check_utf8
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 DEFAULT_BEAMS = 4
 OF_BEAMS = ("length_penalty",)
@@ -17,30 +18,37 @@ def add_strategy_options(parser, n_best=True):
         parser: The parser.
         n_best: Whether the command can give several answers to a question.
     """
-    group = parser.add_argument_group("decoding", "The default is greedy decoding: the most likely token at each step.")
-    strategy = group.add_mutually_exclusive_group()
-    strategy.add_argument("--beam", type=int, metavar="N", help="beam search with N beams (section 6.1)")
-    strategy.add_argument("--sample", action="store_true", help="sample tokens from the predicted distribution")
-    group.add_argument("--length-penalty", type=float, metavar="A", help="length penalty of beam search (default: 0.6)")
-    group.add_argument("--temperature", type=float, metavar="T", help="sampling temperature; lower is less random")
-    group.add_argument("--top-k", type=int, metavar="K", help="sample only from the K most likely tokens")
-    group.add_argument(
-        "--top-p", type=float, metavar="P", help="sample only from the top tokens with total probability P"
+    group = parser.add_argument_group(
+        _("decoding"), _("The default is greedy decoding: the most likely token at each step.")
     )
-    group.add_argument("--seed", type=int, metavar="N", help="random seed for reproducible samples")
+    strategy = group.add_mutually_exclusive_group()
+    strategy.add_argument("--beam", type=int, metavar="N", help=_("beam search with N beams (section 6.1)"))
+    strategy.add_argument("--sample", action="store_true", help=_("sample tokens from the predicted distribution"))
+    group.add_argument(
+        "--length-penalty", type=float, metavar="A", help=_("length penalty of beam search (default: 0.6)")
+    )
+    group.add_argument("--temperature", type=float, metavar="T", help=_("sampling temperature; lower is less random"))
+    group.add_argument("--top-k", type=int, metavar="K", help=_("sample only from the K most likely tokens"))
+    group.add_argument(
+        "--top-p", type=float, metavar="P", help=_("sample only from the top tokens with total probability P")
+    )
+    group.add_argument("--seed", type=int, metavar="N", help=_("random seed for reproducible samples"))
     if n_best:
         group.add_argument(
-            "--n-best", type=int, metavar="N", help="number of answers to each question, with log-probabilities"
+            "--n-best", type=int, metavar="N", help=_("number of answers to each question, with log-probabilities")
         )
     else:
         parser.set_defaults(n_best=None)
-    group.add_argument("--min-length", type=int, metavar="N", help="minimum number of tokens of an answer")
-    group.add_argument("--max-length", type=int, metavar="N", help="maximum number of tokens of an answer")
+    group.add_argument("--min-length", type=int, metavar="N", help=_("minimum number of tokens of an answer"))
+    group.add_argument("--max-length", type=int, metavar="N", help=_("maximum number of tokens of an answer"))
     group.add_argument(
-        "--repetition-penalty", type=float, metavar="X", help="penalty for repeated tokens, above 1 (default: 1, none)"
+        "--repetition-penalty",
+        type=float,
+        metavar="X",
+        help=_("penalty for repeated tokens, above 1 (default: 1, none)"),
     )
-    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help="forbid repeated n-grams of N tokens")
-    group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help="token ids never to generate")
+    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help=_("forbid repeated n-grams of N tokens"))
+    group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help=_("token ids never to generate"))
 
 
 def generation_config(options):
@@ -110,21 +118,30 @@ def given(options, names):
     return {name: value for name in names if (value := getattr(options, name)) is not None}
 
 
-WAYS = GENERATE, *_ = ("generate", "retrieve", "hybrid")  # Same as in `chat.answering`, which takes seconds to import.
+WAYS = GENERATE, *RETRIEVING = (
+    "generate",
+    "retrieve",
+    "hybrid",
+)  # Same as in `chat.answering`, which takes seconds to import.
 
 
 def add_answer_by_option(parser):
     """Adds the option for the way of answering."""
     parser.add_argument(
-        "--answer-by", choices=WAYS,
-        help="generate answers, retrieve that of the nearest known question, or retrieve only above a similarity "
-        "threshold (default: the best on validation data; generate if a decoding option is given)",
-    )  # fmt: skip
+        "--answer-by",
+        choices=WAYS,
+        help=_(
+            "generate answers, retrieve that of the nearest known question, or retrieve only above a similarity "
+            "threshold (default: the best on validation data; generate if a decoding option is given)"
+        ),
+    )
 
 
 def add_cite_option(parser):
     """Adds the option for citing sources."""
-    parser.add_argument("--cite", action="store_true", help="show the source or nearest known exchanges of each answer")
+    parser.add_argument(
+        "--cite", action="store_true", help=_("show the source or nearest known exchanges of each answer")
+    )
 
 
 def check_answer_by(options, *run_dirs):
@@ -166,12 +183,12 @@ def match_line(match):
 def add_fallback_options(parser):
     """Adds the options for a confidence threshold to a parser."""
     group = parser.add_argument_group(
-        "confidence threshold", "Requires `calibrate` on the run, with the same decoding options."
+        _("confidence threshold"), _("Requires `calibrate` on the run, with the same decoding options.")
     )
-    group.add_argument("--fallback", metavar="TEXT", help="text to return when the confidence is too low")
+    group.add_argument("--fallback", metavar="TEXT", help=_("text to return when the confidence is too low"))
     group.add_argument(
         "--refusals", type=float, metavar="RATE",
-        help="allowed share of in-domain questions that are refused (default: 0.05)",
+        help=_("allowed share of in-domain questions that are refused (default: 0.05)"),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import warnings
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.language import translate as _
 from keras_transformer.serving.auth import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits
 from keras_transformer.serving.sockets import address_of, is_open, listen
@@ -20,52 +21,59 @@ NEEDED = ("fastapi", "fastapi_offline", "prometheus_client", "uvicorn")
 def add_serve(commands):
     """Adds the `serve` command."""
     serve = add_command(
-        commands, "serve", run_serve, "serve a run over HTTP: JSON, streaming, TensorFlow Serving's REST API, metrics",
+        commands,
+        "serve",
+        run_serve,
+        _("serve a run over HTTP: JSON, streaming, TensorFlow Serving's REST API, metrics"),
         "keras-transformer serve runs/first --port 8000",
-    )  # fmt: skip
-    serve.add_argument("run", metavar="RUN", help="folder of a run or an export")
+    )
+    serve.add_argument("run", metavar="RUN", help=_("folder of a run or an export"))
     serve.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)"
+        "--host", default="127.0.0.1", help=_("address to listen on (default: 127.0.0.1, this machine only)")
     )
     serve.add_argument(
-        "--port", type=int, default=8000, metavar="N", help="port to listen on (default: 8000; 0 for any free port)"
+        "--port", type=int, default=8000, metavar="N", help=_("port to listen on (default: 8000; 0 for any free port)")
     )
-    serve.add_argument("--name", help="model name in /v1/models/NAME (default: name of the folder)")
+    serve.add_argument("--name", help=_("model name in /v1/models/NAME (default: name of the folder)"))
     serve.add_argument(
-        "--api-key-file", metavar="FILE",
-        help=f"file with the API key that clients must send (default: environment variable {VARIABLE}, else no key)",
-    )  # fmt: skip
+        "--api-key-file",
+        metavar="FILE",
+        help=_(
+            "file with the API key that clients must send (default: environment variable {variable}, else no key)",
+            variable=VARIABLE,
+        ),
+    )
     add_limits(serve)
 
 
 def add_limits(parser):
     """Adds the options for the server's limits."""
-    group = parser.add_argument_group("limits")
+    group = parser.add_argument_group(_("limits"))
     group.add_argument(
         "--batch", type=int, default=Limits.batch, metavar="N",
-        help="maximum batch size in questions (default: %(default)s)",
+        help=_("maximum batch size in questions (default: %(default)s)"),
     )  # fmt: skip
     group.add_argument(
         "--queue",
         type=int,
         default=Limits.queue,
         metavar="N",
-        help="maximum number of waiting questions (default: %(default)s)",
+        help=_("maximum number of waiting questions (default: %(default)s)"),
     )
     group.add_argument(
         "--settings", type=int, default=Limits.settings, metavar="N",
-        help="maximum number of different decoding settings; memory for each is never freed (default: %(default)s)",
+        help=_("maximum number of different decoding settings; memory for each is never freed (default: %(default)s)"),
     )  # fmt: skip
     group.add_argument(
         "--rate",
         type=float,
         default=Limits.rate,
         metavar="X",
-        help="rate limit in requests per second and client (default: none)",
+        help=_("rate limit in requests per second and client (default: none)"),
     )
     group.add_argument(
         "--timeout", type=float, default=Limits.timeout, metavar="X",
-        help="timeout of an answer in seconds (default: %(default)g)",
+        help=_("timeout of an answer in seconds (default: %(default)g)"),
     )  # fmt: skip
 
 
