@@ -33,6 +33,18 @@ def translate(message, /, **values):
     return text.format(**values) if values else text
 
 
+def translate_count(singular, plural, count, /, **values):
+    """Returns the form of a message that goes with a number, in the language in use, with its placeholders filled in.
+
+    Args:
+        singular: The message in English for 1, a string literal.
+        plural: The message in English for other numbers, a string literal.
+        count: The number, also the value of the placeholder `{count}`.
+        **values: The values of its other placeholders.
+    """
+    return _translations.ngettext(singular, plural, count).format(count=count, **values)
+
+
 def translatable(message):
     """Returns a message as it is, and marks it for the catalog: for constants that are passed to `translate` later."""
     return message

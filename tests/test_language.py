@@ -12,7 +12,13 @@ from keras_transformer.cli.main import main
 from keras_transformer.language import CATALOGS, DOMAINS, current_language, language_of_locale, translate, use_language
 
 PACKAGE = CATALOGS.parent
-KEYWORDS = {"_": None, "translatable": None, "setting": (2,)}  # The same as in the Makefile.
+KEYWORDS = {
+    "_": None,
+    "translatable": None,
+    "translate_count": (1, 2),
+    "setting": (2,),
+    "Entry": (3,),
+}  # The same as in the Makefile.
 KOREAN = CATALOGS / "ko/LC_MESSAGES"
 OF_PROGRAMMERS = {  # Messages of argparse about mistakes in the code that builds a parser.
     ".__call__() not defined", "conflicting subparser: %s", "conflicting subparser alias: %s",
@@ -111,11 +117,16 @@ def test_every_message_of_argparse_that_users_meet_is_in_its_catalog():
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_no_translation_is_uncertain_and_the_compiled_catalog_is_of_this_text(domain):
-    texts = {str(message.id): message for message in catalog(domain) if message.id}
-    assert not [name for name, message in texts.items() if message.fuzzy]
+    texts = catalog(domain)
+    assert not [message.id for message in texts if message.id and message.fuzzy]
     with open(KOREAN / f"{domain}.mo", "rb") as file:
-        compiled = {str(message.id): message.string for message in mofile.read_mo(file) if message.id}
-    assert compiled == {name: message.string for name, message in texts.items()}, "run make catalog"
+        assert translations(mofile.read_mo(file)) == translations(texts), "run make catalog"
+
+
+def translations(texts):
+    """The translations of a catalog by message; those with plural forms as tuples."""
+    entries = ((message.id, message.string) for message in texts if message.id)
+    return dict(tuple(one if isinstance(one, str) else tuple(one) for one in entry) for entry in entries)
 
 
 def placeholders(text):

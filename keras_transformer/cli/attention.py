@@ -47,7 +47,7 @@ def add_attention(commands):
 def run_attention(options):
     """Writes the file and prints the answer."""
     check_strategy_options(options)
-    check_utf8("the question", options.question)
+    check_utf8(_("the question"), options.question)
     path = pathlib.Path(options.output)
     check_output(path, options)
     import_tensorflow_quietly()
@@ -71,11 +71,13 @@ def check_output(path, options):
         picture.check(path)
         return
     if ending != PAGE:
-        raise InputError(f"{path}: name a file that ends in {', '.join((PAGE, *picture.ENDINGS))}")
+        raise InputError(
+            _("{path}: name a file that ends in {endings}", path=path, endings=", ".join((PAGE, *picture.ENDINGS)))
+        )
     picture.check_place(path)
     for name in OF_PICTURES:
         if getattr(options, name) is not None:
-            raise InputError(f"--{name} is an option of pictures; a page shows every kind, layer and head")
+            raise InputError(_("--{name} is an option of pictures; a page shows every kind, layer and head", name=name))
 
 
 def check_run(options):
@@ -91,8 +93,12 @@ def check_run(options):
     [ids] = question_ids(run.tokenizer, [options.question], config.turns, config.max_length)
     if len(ids) > config.max_length:
         raise InputError(
-            f"the question has {len(ids)} tokens including start and end, but this run reads at most "
-            f"{config.max_length}: ask a shorter one"
+            _(
+                "the question has {tokens} tokens including start and end, but this run reads at most "
+                "{max_length}: ask a shorter one",
+                tokens=len(ids),
+                max_length=config.max_length,
+            )
         )
 
 

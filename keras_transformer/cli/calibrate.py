@@ -43,7 +43,8 @@ def run_calibrate(options):
     check_own_corpus(options, run)
     split = read_split(options, run)
     questions = different(split.pairs["question"])
-    print(f"Asking {len(questions):,} questions: {split.in_words()} …", file=sys.stderr, flush=True)
+    message = _("Asking {count:,} questions: {split} …", count=len(questions), split=split.in_words())
+    print(message, file=sys.stderr, flush=True)
     confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
     print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
@@ -54,8 +55,11 @@ def check_own_corpus(options, run):
     """Raises `InputError` if the run's own corpus is to be used, but has no unseen questions."""
     if not options.corpus and not run.config.hold_out:
         raise InputError(
-            f"{run.path}: trained on all questions of its corpus, with none held out: "
-            f"name a file of unseen questions and answers: keras-transformer calibrate {run.path} FILE"
+            _(
+                "{path}: trained on all questions of its corpus, with none held out: "
+                "name a file of unseen questions and answers: keras-transformer calibrate {path} FILE",
+                path=run.path,
+            )
         )
 
 

@@ -50,7 +50,7 @@ def run_compare(options):
         check_own_corpus(runs)
     split = read_split(options, *runs)
     own = [run.corpus["fingerprint"] == split.fingerprint for run in runs]
-    print(f"Comparing on {split.in_words()} …", file=sys.stderr, flush=True)
+    print(_("Comparing on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     comparison = compare(
         options.runs,
         split.pairs,
@@ -72,7 +72,7 @@ def run_compare(options):
 def check_runs(runs):
     """Raises `InputError` if there are too few runs to compare, or more than letters to label them."""
     if not 2 <= len(runs) <= len(LETTERS):
-        raise InputError(f"name between 2 and {len(LETTERS)} runs to compare, not {len(runs)}")
+        raise InputError(_("name between 2 and {most} runs to compare, not {runs}", most=len(LETTERS), runs=len(runs)))
 
 
 def check_own_corpus(runs):
@@ -80,7 +80,11 @@ def check_own_corpus(runs):
     for run in runs[1:]:
         if run.corpus["fingerprint"] != runs[0].corpus["fingerprint"]:
             raise InputError(
-                f"{runs[0].path} and {run.path} were trained on different corpora: choose one with --corpus CORPUS"
+                _(
+                    "{run} and {path} were trained on different corpora: choose one with --corpus CORPUS",
+                    run=runs[0].path,
+                    path=run.path,
+                )
             )
 
 

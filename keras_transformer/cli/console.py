@@ -107,13 +107,17 @@ def check_utf8(what, text):
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(f"{what} is not UTF-8") from error
+        raise InputError(_("{what} is not UTF-8", what=what)) from error
 
 
 def check_backend():
     """Raises `InputError` if `KERAS_BACKEND` names an unknown or missing backend."""
     backend = os.environ.get("KERAS_BACKEND", "tensorflow")
     if backend not in BACKENDS:
-        raise InputError(f"KERAS_BACKEND={backend}: must be one of {', '.join(BACKENDS)}")
+        raise InputError(
+            _("KERAS_BACKEND={backend}: must be one of {backends}", backend=backend, backends=", ".join(BACKENDS))
+        )
     if importlib.util.find_spec(backend) is None:
-        raise InputError(f"KERAS_BACKEND={backend}: the package is not installed: pip install {backend}")
+        raise InputError(
+            _("KERAS_BACKEND={backend}: the package is not installed: pip install {backend}", backend=backend)
+        )

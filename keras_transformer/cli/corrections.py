@@ -5,7 +5,10 @@ import os
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, check_utf8
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
+
+TEXTS = {"question": translatable("the question"), "answer": translatable("the answer")}
 
 
 def add_teach(commands):
@@ -51,16 +54,17 @@ def run_forget(options):
     check_texts(options, "question")
     datastore = open_datastore(options.run)
     before = datastore.forget(options.question)
-    print(f"Forgotten: {pair(options.question, before)}  (now: {now(datastore.answers_to(options.question))})")
+    left = now(datastore.answers_to(options.question))
+    print(_("Forgotten: {pair}  (now: {answers})", pair=pair(options.question, before), answers=left))
     return 0
 
 
 def check_texts(options, *names):
     """Raises `InputError` if a text is blank or not UTF-8."""
     for name in names:
-        check_utf8(f"the {name}", getattr(options, name))
+        check_utf8(_(TEXTS[name]), getattr(options, name))
         if not getattr(options, name).strip():
-            raise InputError(f"the {name} is blank. Write one.")
+            raise InputError(_("{name} is blank. Write one.", name=_(TEXTS[name])))
 
 
 def open_datastore(run_dir):
@@ -75,13 +79,15 @@ def open_datastore(run_dir):
 
     run = Run(run_dir)
     if not Datastore.exists(run.path):
-        raise InputError(f"{run_dir}: this run has no datastore to correct. Train it again to get one.")
+        raise InputError(
+            _("{run_dir}: this run has no datastore to correct. Train it again to get one.", run_dir=run_dir)
+        )
     return Datastore(run.path, run.id)
 
 
 def taught(question, answer, before):
     """Returns a line with the taught answer and the answers that it replaces."""
-    return f"Taught: {pair(question, [answer])}  (before: {now(before)})"
+    return _("Taught: {pair}  (before: {answers})", pair=pair(question, [answer]), answers=now(before))
 
 
 def pair(question, answers):
@@ -91,13 +97,13 @@ def pair(question, answers):
 
 def now(answers):
     """Returns the answers to a question as text, or a note that it has none."""
-    return listed(answers) if answers else "no known answer"
+    return listed(answers) if answers else _("no known answer")
 
 
 def listed(answers):
     """Returns the first three answers in a line, with the number of others."""
-    more = f" (and {len(answers) - 3} more)" if len(answers) > 3 else ""
-    return " | ".join(map(one_line, answers[:3])) + more
+    shown = " | ".join(map(one_line, answers[:3]))
+    return _("{answers} (and {count} more)", answers=shown, count=len(answers) - 3) if len(answers) > 3 else shown
 
 
 def one_line(text):

@@ -85,7 +85,9 @@ def check_format_has(kind, flags):
     for flag, name in flags.items():
         if name not in exporter_of(kind).OPTIONS:
             others = " or ".join(other for other in FORMATS if name in exporter_of(other).OPTIONS)
-            raise InputError(f"{flag} is an option of --format {others}, not of {kind}")
+            raise InputError(
+                _("{flag} is an option of --format {others}, not of {kind}", flag=flag, others=others, kind=kind)
+            )
 
 
 def decoding_options(options):

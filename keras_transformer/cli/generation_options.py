@@ -2,12 +2,13 @@
 
 from keras_transformer.cli.console import check_utf8
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 
 DEFAULT_BEAMS = 4
 OF_BEAMS = ("length_penalty",)
 OF_SAMPLES = ("temperature", "top_k", "top_p", "seed")
-COUNTS = {"beam": "the number of beams", "n_best": "the number of answers"}
+COUNTS = {"beam": translatable("the number of beams"), "n_best": translatable("the number of answers")}
 SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
 
 
@@ -61,7 +62,7 @@ def generation_config(options):
 
     for name, number in given(options, COUNTS).items():
         if number < 1:
-            raise InputError(f"{COUNTS[name]} must be at least 1, not {number}")
+            raise InputError(_("{what} must be at least 1, not {number}", what=_(COUNTS[name]), number=number))
     strategy = make_strategy(options)
     if strategy is None:
         return None
@@ -80,7 +81,9 @@ def check_strategy_options(options):
         (OF_BEAMS, beams(options) is not None, "--beam N"),
     ):
         if not enabled and (misplaced := given(options, names)):
-            raise InputError(f"--{next(iter(misplaced)).replace('_', '-')} needs {strategy}")
+            raise InputError(
+                _("--{option} needs {strategy}", option=next(iter(misplaced)).replace("_", "-"), strategy=strategy)
+            )
 
 
 def strategy_options_given(options):
@@ -149,14 +152,24 @@ def check_answer_by(options, *run_dirs):
     if options.answer_by in (None, GENERATE):
         return
     if others := strategy_options_given(options):
-        raise InputError(f"{others[0]} is for generated answers: leave it out, or --answer-by {options.answer_by}")
+        raise InputError(
+            _(
+                "{option} is for generated answers: leave it out, or --answer-by {answer_by}",
+                option=others[0],
+                answer_by=options.answer_by,
+            )
+        )
     from keras_transformer.chat.datastore import Datastore
     from keras_transformer.runs.run import Run
 
     for run_dir in run_dirs:
         if Run.exists(run_dir) and not Datastore.exists(run_dir):
             raise InputError(
-                f"{run_dir}: has no datastore to {options.answer_by} from. Train it again, or answer by generate."
+                _(
+                    "{run_dir}: has no datastore to {answer_by} from. Train it again, or answer by generate.",
+                    run_dir=run_dir,
+                    answer_by=options.answer_by,
+                )
             )
 
 
@@ -170,8 +183,8 @@ def source_lines(answer, has_datastore):
     if not answer.composed:
         return [match_line(match) for match in answer.sources if match.exchange.answer == answer.text]
     if answer.sources:
-        return ["  generated; nearest:", *map(match_line, answer.sources)]
-    return ["  generated; no similar question" if has_datastore else "  generated; the run has no datastore"]
+        return [_("  generated; nearest:"), *map(match_line, answer.sources)]
+    return [_("  generated; no similar question") if has_datastore else _("  generated; the run has no datastore")]
 
 
 def match_line(match):
@@ -200,7 +213,7 @@ def fallback_given(options):
     """
     if options.fallback is None:
         if options.refusals is not None:
-            raise InputError("--refusals needs --fallback TEXT")
+            raise InputError(_("--refusals needs --fallback TEXT"))
         return {}
     check_utf8("--fallback", options.fallback)
     refusals = {} if options.refusals is None else {"refusals": options.refusals}
@@ -221,7 +234,7 @@ def fallback_asked(options, generation):
     if not arguments:
         return None
     if options.n_best is not None:
-        raise InputError("--fallback applies to a single answer: leave out --n-best")
+        raise InputError(_("--fallback applies to a single answer: leave out --n-best"))
     from keras_transformer.chat.confidence import Confidence
 
     text = arguments.pop("fallback")

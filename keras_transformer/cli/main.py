@@ -283,7 +283,7 @@ def print_answers(question, pieces, answers, options, fallback, has_datastore):
 def run_tokenize(options):
     """Prints the pieces and token ids of texts."""
     for number, text in enumerate(options.texts, 1):
-        check_utf8(f"text {number}", text)
+        check_utf8(_("text {number}", number=number), text)
     import_tensorflow_quietly()
     from keras_transformer.cli.tokenize import tokenize_texts
     from keras_transformer.runs.run import Run
@@ -303,12 +303,22 @@ def run_average(options):
     if options.corpus:
         source = {**source, "corpus": options.corpus}
     if not source.get("corpus"):
-        raise InputError(f"{options.run}: the path of its corpus is not recorded: add --corpus CORPUS")
+        raise InputError(_("{run}: the path of its corpus is not recorded: add --corpus CORPUS", run=options.run))
     average = average_epochs(Corpus.found_at(source), options.run, options.last, options.best, options.keep)
     epochs = ", ".join(map(str, average["epochs"]))
-    print(f"{average['best']['val_bits_per_char']:.3f} validation bits per character: epoch {average['best']['epoch']}")
-    print(f"{average['val_bits_per_char']:.3f} validation bits per character: the average of epochs {epochs}")
-    print(f"Kept in {options.run}." if options.keep else "Nothing is changed; --keep makes it the run's weights.")
+    best, score = average["best"], average["val_bits_per_char"]
+    print(
+        _(
+            "{score:.3f} validation bits per character: epoch {epoch}",
+            score=best["val_bits_per_char"],
+            epoch=best["epoch"],
+        )
+    )
+    print(_("{score:.3f} validation bits per character: the average of epochs {epochs}", score=score, epochs=epochs))
+    if options.keep:
+        print(_("Kept in {run}.", run=options.run))
+    else:
+        print(_("Nothing is changed; --keep makes it the run's weights."))
     return 0
 
 
@@ -326,7 +336,7 @@ def read_lines(stream):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise InputError(f"standard input: line {number} is not UTF-8") from error
+            raise InputError(_("standard input: line {number} is not UTF-8", number=number)) from error
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None):

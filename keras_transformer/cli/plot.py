@@ -149,7 +149,9 @@ def schedule_of(name, config, updates):
     from keras_transformer.training.schedule import schedule_of_updates
 
     if config.schedule == "cosine" and not updates:
-        raise InputError(f"{name}: the length of its cosine schedule is unknown: add --steps N, the number of updates")
+        raise InputError(
+            _("{name}: the length of its cosine schedule is unknown: add --steps N, the number of updates", name=name)
+        )
     return schedule_of_updates(config, updates)
 
 

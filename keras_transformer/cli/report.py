@@ -34,7 +34,7 @@ def run_report(options):
     check_part_options(options)
     path = pathlib.Path(options.output)
     if path.suffix.lower() != ENDING:
-        raise InputError(f"{path}: name a file that ends in {ENDING}")
+        raise InputError(_("{path}: name a file that ends in {ending}", path=path, ending=ENDING))
     check_place(path)
     import_tensorflow_quietly()
     from keras_transformer.report.report import check_packages, report_html
@@ -47,7 +47,7 @@ def run_report(options):
     split = read_split(options, run)
     options.split = split.split  # So that the commands name it.
     corpus = [os.path.basename(os.path.normpath(source)) for source in split.source]
-    print(f"Evaluating on {split.in_words()} …", file=sys.stderr, flush=True)
+    print(_("Evaluating on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     page = report_html(
         run.path, split.pairs, training_answers=split.training_answers, corpus=" ".join(corpus), split=split.split,
         commands=commands(run, corpus, options), answer_by=options.answer_by, generation=generation,

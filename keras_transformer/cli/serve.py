@@ -85,15 +85,15 @@ def run_serve(options):
     check_packages()
     with listen(options.host, options.port) as listener:
         if is_open(listener) and not key:
-            warnings.warn("any machine can send requests: add --api-key-file FILE to require a key", stacklevel=1)
+            warnings.warn(_("any machine can send requests: add --api-key-file FILE to require a key"), stacklevel=1)
         import_tensorflow_quietly()
         from keras_transformer.serving.server import run_server
 
-        say(f"Loading {options.run} …")
+        say(_("Loading {run} …", run=options.run))
         served = make_served(pathlib.Path(options.run))
         address = address_of(listener)
-        say(f"Warming up …  {address}/health reports when the server is ready.")
-        run_server(served, listener, name, limits, key, lambda: say(f"Ready: {address}/docs"))
+        say(_("Warming up …  {address}/health reports when the server is ready.", address=address))
+        run_server(served, listener, name, limits, key, lambda: say(_("Ready: {address}/docs", address=address)))
     return 0
 
 
@@ -127,7 +127,9 @@ def model_name(options):
     """Returns the name of the model in URL paths."""
     name = options.name or pathlib.Path(options.run).resolve().name
     if not all(character.isalnum() or character in "._-" for character in name):
-        raise InputError(f"{name!r} is not valid in /v1/models/NAME: add --name NAME of letters, digits, '.', '_', '-'")
+        raise InputError(
+            _("{name!r} is not valid in /v1/models/NAME: add --name NAME of letters, digits, '.', '_', '-'", name=name)
+        )
     return name
 
 

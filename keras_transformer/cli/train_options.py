@@ -168,13 +168,16 @@ def ray_settings(options):
     """
     if options.ray_workers is None:
         if options.ray_retries is not None or options.ray_gpus is not None:
-            raise InputError("--ray-retries and --ray-gpus need --ray-workers")
+            raise InputError(_("--ray-retries and --ray-gpus need --ray-workers"))
         return {}
     others = options.devices, options.coordinator, options.processes, options.process, options.model_devices
     if others != (None, None, None, None, 1):
         raise InputError(
-            "--ray-workers: Ray places the workers. Leave out --devices, --model-devices, --coordinator, --processes "
-            "and --process."
+            _(
+                "--ray-workers: Ray places the workers. Leave out --devices, --model-devices, --coordinator, "
+                "--processes "
+                "and --process."
+            )
         )
     retries = DEFAULT_RETRIES if options.ray_retries is None else options.ray_retries
     return {"workers": options.ray_workers, "retries": retries, "gpus": options.ray_gpus}
@@ -233,7 +236,7 @@ def complete(options):
     options.encoding = options.encoding or DEFAULT_ENCODING
     missing = [name for name, value in (("CORPUS", options.corpus), ("--run", options.run)) if not value]
     if missing:
-        raise InputError(f"the following arguments are required: {', '.join(missing)}")
+        raise InputError(_("the following arguments are required: {names}", names=", ".join(missing)))
 
 
 def given_settings(options):
