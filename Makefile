@@ -54,7 +54,7 @@ notebooks: $(VENV)/installed-test
 
 # New messages are added with empty translations, which `tests/test_language.py` finds; unused ones are removed.
 catalog: $(VENV)/installed-test
-	$(BIN)/pybabel --quiet extract --no-default-keywords --keyword "_ translatable translate_count:1,2 setting:2 Entry:3" --sort-by-file \
+	$(BIN)/pybabel --quiet extract --no-default-keywords --keyword "_ translatable translate_count:1,2 setting:2 Entry:3 import_extra:3" --sort-by-file \
 	  --add-location file --output-file $(CATALOG).pot keras_transformer
 	$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120 \
 	  --locale ko --input-file $(CATALOG).pot --output-file $(CATALOG).po

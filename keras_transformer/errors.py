@@ -82,7 +82,7 @@ def import_extra(module, extra, what):
             raise InputError(
                 _(
                     "{what} needs the package {package}, which is missing: pip install '{distribution}[{extra}]'",
-                    what=what,
+                    what=_(what),
                     package=package,
                     distribution=DISTRIBUTION,
                     extra=extra,
@@ -93,7 +93,7 @@ def import_extra(module, extra, what):
             _(
                 "{what} needs the package {package}, which is installed but cannot be imported: {cause}. "
                 "Reinstall it: pip install --force-reinstall {package}",
-                what=what,
+                what=_(what),
                 package=package,
                 cause=cause,
             )

@@ -12,13 +12,9 @@ from keras_transformer.cli.main import main
 from keras_transformer.language import CATALOGS, DOMAINS, current_language, language_of_locale, translate, use_language
 
 PACKAGE = CATALOGS.parent
-KEYWORDS = {
-    "_": None,
-    "translatable": None,
-    "translate_count": (1, 2),
-    "setting": (2,),
-    "Entry": (3,),
-}  # The same as in the Makefile.
+KEYWORDS = {  # The same as in the Makefile.
+    "_": None, "translatable": None, "translate_count": (1, 2), "setting": (2,), "Entry": (3,), "import_extra": (3,),
+}  # fmt: skip
 KOREAN = CATALOGS / "ko/LC_MESSAGES"
 OF_PROGRAMMERS = {  # Messages of argparse about mistakes in the code that builds a parser.
     ".__call__() not defined", "conflicting subparser: %s", "conflicting subparser alias: %s",

@@ -64,7 +64,7 @@ def run_evaluate(options):
 
 def table_lines(results):
     """Yields the lines of the printed table."""
-    rows = [("", "", _("95 % interval"), "")]
+    rows = [("", "", _("{share} interval", share="95 %"), "")]
     for name, (form, _better, about) in LEGEND.items():
         if results[name] is not None:
             bounds = interval(form, *results["intervals"][name]) if name in results["intervals"] else ""

@@ -104,7 +104,8 @@ class EpochTable(keras.callbacks.Callback):
         )
 
     def __enter__(self):
-        header = {name: _(name) for name in self.columns} | {"best": f"{self.star} {_('best')}"}
+        header = {name: _(name) for name in self.columns}
+        header["best"] = f"{self.star} {header['best']}"
         self.console.print(self.line(header, "bold"))
         self.live.start()
         return self
@@ -170,7 +171,7 @@ SCORES = {"loss": "loss", "validation": "val_loss", "accuracy": "accuracy", "val
 
 HEADINGS = (
     translatable("epoch"), translatable("loss"), translatable("validation"), translatable("accuracy"),
-    translatable("val accuracy"), translatable("pairs/s"), translatable("left"),
+    translatable("val accuracy"), translatable("pairs/s"), translatable("left"), translatable("best"),
 )  # fmt: skip
 """All columns, by which `EpochTable` knows them; their headings are in the language in use."""
 

@@ -309,7 +309,8 @@ def nothing_left(run, summary):
         score=summary[SCORE],
     )
     if epochs >= limit:
-        return f"{finished} {_('To train longer, raise --epochs.')}"
+        advice = _("To train longer, raise --epochs.")
+        return f"{finished} {advice}"
     advice = _(
         "To train longer, raise --patience (it stopped early, at epoch {epochs} of {limit}).",
         epochs=epochs,

@@ -12,6 +12,7 @@ from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 
 
 def train_on_ray(
@@ -128,16 +129,17 @@ def check_room(machines, workers, gpus):
     room = sum(worker_capacity(machine, gpus) for machine in machines)
     if workers > room:
         cpus, all_gpus = (sum(machine.get(kind, 0) for machine in machines) for kind in ("CPU", "GPU"))
-        wanted = "a CPU" + (f" and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "")
+        wanted = _("a CPU")
+        if gpus:
+            wanted = translate_count("a CPU and {count} GPU", "a CPU and {count} GPUs", gpus)
         raise InputError(
             _(
-                "{workers} workers do not fit in: Ray has {cpus:g} CPUs and {all_gpus:g} GPUs on {count} "
-                "machine{s}, room for {room} with {wanted} each",
+                "{workers} workers do not fit in: Ray has {cpus:g} CPUs and {all_gpus:g} GPUs on {machines}, room for "
+                "{room} with {wanted} each",
                 workers=workers,
                 cpus=cpus,
                 all_gpus=all_gpus,
-                count=len(machines),
-                s="s" * (len(machines) > 1),
+                machines=translate_count("{count} machine", "{count} machines", len(machines)),
                 room=room,
                 wanted=wanted,
             )
