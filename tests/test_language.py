@@ -4,6 +4,7 @@ import inspect
 import io
 import re
 import string
+import symtable
 
 import pytest
 from babel.messages import extract, mofile, pofile
@@ -162,3 +163,37 @@ def test_wrong_usage_in_korean_has_status_2(capsys):
         main(["chat", "--lang", "ko"])
     assert ended.value.code == 2
     assert capsys.readouterr().err.splitlines()[-1] == "keras-transformer chat: 오류: 다음 인수가 필요합니다: RUN"
+
+
+def test_an_error_in_korean_has_status_2(tmp_path, capsys):
+    assert main(["chat", str(tmp_path / "없음"), "--lang", "ko"]) == 2
+    assert capsys.readouterr().err == f"keras-transformer: 오류: {tmp_path / '없음'}: 그런 run 폴더가 없습니다\n"
+
+
+def test_a_training_in_korean(tmp_path, capsys):
+    pairs = "".join(f"질문 {i}번,대답 {i % 5}\n" for i in range(40))
+    (tmp_path / "pairs.csv").write_text(f"질문,답변\n{pairs}", "utf-8")
+    sizes = {"num-layers": 1, "d-model": 16, "num-heads": 2, "dff": 16, "vocab-size": 300, "epochs": 1}
+    options = [f"--{name}={value}" for name, value in sizes.items()]
+    run = tmp_path / "run"
+    assert main(["train", str(tmp_path / "pairs.csv"), "--run", str(run), "--lang", "ko", *options]) == 0
+    shown = capsys.readouterr().err
+    assert "대화용으로 골랐습니다: 외울 질문과 답의 쌍(40쌍); " in shown
+    assert f"에서 {run}을 학습합니다: 파라미터 " in shown
+    assert f"{run}에 저장했습니다." in shown
+    assert shown.endswith(f"대화하기:  keras-transformer chat {run}\n")
+    assert not re.search("[가-힣]", (run / "config.toml").read_text("utf-8").replace(str(tmp_path), ""))
+    assert (run / "metrics.csv").read_text("utf-8").startswith("epoch,")
+
+
+def test_no_throwaway_variable_hides_the_function_that_translates():
+    for path in PACKAGE.rglob("*.py"):
+        assert hidden_in(symtable.symtable(path.read_text("utf-8"), str(path), "exec")) == [], path
+
+
+def hidden_in(scope):
+    """The functions in a scope that both assign to `_` and use it."""
+    found = [one.get_name() for one in scope.get_symbols() if one.get_name() == "_"]
+    local = [scope.lookup(name) for name in found if scope.get_type() == "function"]
+    here = [scope.get_name() for symbol in local if symbol.is_local() and symbol.is_referenced()]
+    return here + [name for child in scope.get_children() for name in hidden_in(child)]

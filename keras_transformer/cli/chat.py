@@ -90,7 +90,7 @@ class Conversation:
         elif line in map(str, range(1, len(suggested) + 1)):
             self.answer(suggested[int(line) - 1])
         elif command == "/again" and self.said:
-            *self.said, question, _ = self.said
+            *self.said, question, _answer = self.said
             print(question)
             self.answer(question)
         elif command in ("/again", "/why", "/wrong") and not self.last:

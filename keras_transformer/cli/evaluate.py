@@ -69,7 +69,7 @@ def table_lines(results):
         if results[name] is not None:
             bounds = interval(form, *results["intervals"][name]) if name in results["intervals"] else ""
             rows.append((name, form.format(results[name]), bounds, _(about)))
-    yield table(rows, right=(1,))
+    yield from table(rows, right=(1,)).splitlines()
     yield ""
     for name, signature in results["signatures"].items():
         yield f"{name}: {signature}"

@@ -67,7 +67,7 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
     for row, question_text, answer_text, problem, opening in read_rows(path, question, answer, encoding, turns):
         if problem:
             unusable += 1
-            faults += [_("row {row}: {problem}", row=row, problem=problem)] if len(faults) < MOST_NAMED else []
+            faults += [_("row {row}: {problem}", row=row, problem=_(problem))] if len(faults) < MOST_NAMED else []
             continue
         usable += 1
         chunk.append((question_text, answer_text, opening, row))

@@ -15,9 +15,10 @@ from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 from keras_transformer.text.turns import BETWEEN
 
-BROKEN_QUOTES = "broken quotes"
+BROKEN_QUOTES = translatable("broken quotes")
 LONGEST_RECORD = 10_000  # Maximum lines of a record. An unclosed quote would otherwise read the whole file into memory.
-NUL = "NUL character"
+NUL = translatable("NUL character")
+MISSING = {"question": translatable("no question"), "answer": translatable("no answer")}
 
 
 def read_lines(path, encoding="utf-8"):
@@ -305,9 +306,9 @@ def _checked_row(row, question, answer, problem, opening=None):
 
 def _pair_problem(question, answer):
     if not question:
-        return "no question"
+        return MISSING["question"]
     if not answer:
-        return "no answer"
+        return MISSING["answer"]
     return NUL if "\0" in question or "\0" in answer else None
 
 
@@ -393,7 +394,7 @@ def _turn_problem(text, number):
 
 def _json_problem(value, what):
     if value is None:
-        return f"no {what}"
+        return MISSING.get(what, f"no {what}")
     if not isinstance(value, str):
         return f"{what} is not a string"
     try:
