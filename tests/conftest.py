@@ -8,6 +8,7 @@ import socket
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ["LANGUAGE"] = "en"  # Of the messages, whatever the locale is.
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 NUMBERS = itertools.count()  # tensorflow-datasets lets nobody take a name twice.
