@@ -21,7 +21,7 @@ PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in eac
 
 
 def pytest_configure(config):
-    """Compiles a program of XLA or JAX once for all processes that tests run in or start, and keeps it for the next run.
+    """Compiles a program of XLA or JAX once for all processes that tests run in or start, and keeps it for later runs.
 
     Compiling is much of the time of a tiny training. The folder is in pytest's cache (`-p no:cacheprovider`: none).
     """
