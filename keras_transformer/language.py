@@ -27,7 +27,7 @@ PARTICLES = {
     "과(와)": ("과", "와"),
     "(으)로": ("으로", "로"),
 }
-"""Korean particles as they follow a placeholder in the catalog: their forms after a final consonant and after a vowel."""
+"""Korean particles after a placeholder of the catalog: their forms after a final consonant and after a vowel."""
 CLOSING = "\"')]"
 PARTICLE = re.compile(f"([{re.escape(CLOSING)}]*)({'|'.join(map(re.escape, PARTICLES))})")
 RIEUL = 8  # The number of the final consonant ㄹ in Unicode.
@@ -74,7 +74,7 @@ def filled_in(text, values):
 
 
 def fitting(particle, last):
-    """Returns the form of a particle after a syllable or digit, such as "2는" and "3은"; both forms after other letters."""
+    """Returns the form of a particle after a syllable or digit ("2는", "3은"); both forms after other letters."""
     syllable = DIGITS.get(last, last)
     if not "가" <= syllable <= "힣":
         return particle
