@@ -2,6 +2,7 @@
 # make test    the whole test suite: make test-fast and then make test-hard, the tests that take minutes each
 # make lint    ruff, the direction of imports, and the types (mypy)
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
+# make catalog brings the catalog of Korean messages up to date with the code, and compiles it
 # make docs    builds the documentation site in docs/_build, English and Korean
 # make clean   remove the environment and the demonstration run
 
@@ -13,11 +14,12 @@ BIN := $(VENV)/bin
 RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
+CATALOG := keras_transformer/locale/ko/LC_MESSAGES/keras_transformer
 # What XLA has compiled stays in memory until its process ends, some hundred MB of every training: three processes in turn.
 COMPILING := tests/benchmarks tests/decoding tests/export
 TRAINING := tests/training
 
-.PHONY: demo test test-fast test-hard test-oldest lint bench notebooks docs clean
+.PHONY: demo test test-fast test-hard test-oldest lint bench notebooks catalog docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/keras-transformer demo --run $(RUN)
@@ -49,6 +51,15 @@ bench: $(VENV)/installed-test
 
 notebooks: $(VENV)/installed-test
 	$(BIN)/python -m notebooks.build
+
+# New messages are added with empty translations, which `tests/test_language.py` finds; unused ones are removed.
+catalog: $(VENV)/installed-test
+	$(BIN)/pybabel --quiet extract --no-default-keywords --keyword "_ translatable translate_count:1,2 setting:2 Entry:3 import_extra:3" --sort-by-file \
+	  --add-location file --output-file $(CATALOG).pot keras_transformer
+	$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120 \
+	  --locale ko --input-file $(CATALOG).pot --output-file $(CATALOG).po
+	rm $(CATALOG).pot
+	$(BIN)/pybabel --quiet compile --domain "keras_transformer argparse" --directory keras_transformer/locale
 
 # -W: a warning, such as of a link to a page that is not there, is an error.
 docs: $(VENV)/installed-test

@@ -44,7 +44,7 @@ def gradient_step(model):
     """A forward and a backward pass as one compiled function of a batch, which returns when it is done."""
     anything = tf.TensorSpec((None, None), tf.int32)
 
-    @tf.function(input_signature=[anything] * 3)
+    @tf.function(input_signature=[anything] * 3, autograph=False)
     def step(inputs, dec_inputs, targets):
         with tf.GradientTape() as tape:
             loss = loss_function(targets, model([inputs, dec_inputs], training=True))

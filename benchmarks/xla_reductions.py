@@ -80,7 +80,7 @@ def make_program(width):
         return [tf.reduce_sum(table, axis=-1) for table in tables]
 
     tables = [tf.ones((ROWS, width)) for _ in range(REDUCTIONS)]
-    return tf.function(sums, jit_compile=True).get_concrete_function(*tables), tables
+    return tf.function(sums, jit_compile=True, autograph=False).get_concrete_function(*tables), tables
 
 
 def call_at_once(program, arguments, threads):

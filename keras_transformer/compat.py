@@ -4,6 +4,9 @@ Each function says which name it uses, and why there is no public way. `tests/te
 one of the names.
 """
 
+import argparse
+import unicodedata
+
 
 def all_layers(model):
     """Returns a model or layer and all layers inside it, at any depth.
@@ -70,3 +73,40 @@ def h11_protocol():
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     return H11Protocol
+
+
+def localize_argparse(translations):
+    """Makes argparse take its own words, such as "usage", from gettext translations.
+
+    It replaces `argparse._` and `argparse.ngettext`. Both are functions of `gettext`, which choose the language by the
+    environment of the process alone.
+
+    Args:
+        translations: A `gettext.NullTranslations` or one of its subclasses.
+    """
+    argparse._, argparse.ngettext = translations.gettext, translations.ngettext
+
+
+class HelpByColumns(argparse.RawDescriptionHelpFormatter):
+    """Formats help texts by the columns that they take on a terminal, where a Korean syllable takes two.
+
+    It overrides `_split_lines` and `_format_usage` of argparse, which counts characters and has no setting for it. They
+    see a filler beside each wide character.
+    """
+
+    FILLER = "\0"
+
+    def format_help(self):
+        return super().format_help().replace(self.FILLER, "")
+
+    def _split_lines(self, text, width):
+        return super()._split_lines(self._filled(text), width)
+
+    def _format_usage(self, usage, actions, groups, prefix):
+        localized = argparse._
+        prefix = localized("usage: ") if prefix is None else prefix
+        return super()._format_usage(usage, actions, groups, self._filled(prefix))
+
+    def _filled(self, text):
+        wide = (one + self.FILLER if unicodedata.east_asian_width(one) in "WF" else one for one in text)
+        return "".join(wide)

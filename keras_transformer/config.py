@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 SCHEDULES = ("paper", "inverse_sqrt", "cosine", "constant")
@@ -56,7 +57,7 @@ class Config:
     )  # fmt: skip
     hold_out: bool = setting(
         True,
-        "Hold out 5 % of the questions for validation and 5 % for the test split; without it, a corpus without a "
+        "Hold out questions for validation (5 %) and for the test split (5 %); without it, a corpus without a "
         "validation split of its own is used whole for training and again for validation, e.g. to memorize a FAQ.",
     )
     augment: int = setting(
@@ -121,7 +122,13 @@ class Config:
         for name in FIELDS:
             check_setting(name, getattr(self, name))
         if self.d_model % self.num_heads:
-            raise InputError(f"d_model {self.d_model} cannot be split into {self.num_heads} equal heads")
+            raise InputError(
+                _(
+                    "d_model {d_model} cannot be split into {num_heads} equal heads",
+                    d_model=self.d_model,
+                    num_heads=self.num_heads,
+                )
+            )
 
     def replace(self, **changes: Any) -> "Config":
         """Returns a validated copy with some settings changed."""
@@ -139,7 +146,13 @@ class Config:
             InputError: If a name is unknown or a value is invalid.
         """
         if unknown := sorted(set(settings) - set(FIELDS)):
-            raise InputError(f"unknown setting {', '.join(unknown)}; this version knows {', '.join(sorted(FIELDS))}")
+            raise InputError(
+                _(
+                    "unknown setting {names}; this version knows {known}",
+                    names=", ".join(unknown),
+                    known=", ".join(sorted(FIELDS)),
+                )
+            )
         return cls(**settings)
 
     def __str__(self):
@@ -159,21 +172,42 @@ def check_setting(name, value):
     kind, limits = FIELDS[name].type, FIELDS[name].metadata
     if kind is bool:
         if not isinstance(value, bool):
-            raise InputError(f"{name} must be true or false, not {value!r}")
+            raise InputError(_("{name} must be true or false, not {value!r}", name=name, value=value))
     elif kind is str:
         if value not in limits["choices"]:
-            raise InputError(f"{name} must be one of {', '.join(limits['choices'])}, not {value!r}")
+            raise InputError(
+                _(
+                    "{name} must be one of {choices}, not {value!r}",
+                    name=name,
+                    choices=", ".join(limits["choices"]),
+                    value=value,
+                )
+            )
     else:
         check_number(name, value, kind, limits["least"], limits["below"])
     if name == "batch_tokens" and 0 < value < LEAST_BATCH_TOKENS:
-        raise InputError(f"batch_tokens must be 0 (off) or at least {LEAST_BATCH_TOKENS}, not {value}")
+        raise InputError(
+            _(
+                "batch_tokens must be 0 (off) or at least {least_batch_tokens}, not {value}",
+                least_batch_tokens=LEAST_BATCH_TOKENS,
+                value=value,
+            )
+        )
 
 
 def check_number(name, value, kind, least, below):
     """Raises `InputError` unless the value is a finite number of the given type within its limits."""
     number = isinstance(value, (int, kind)) and not isinstance(value, bool) and math.isfinite(value)
     if not number or value < least:
-        what = "a whole number" if kind is int else "a number"
-        raise InputError(f"{name} must be {what} of at least {least}, not {value!r}")
+        what = _("a whole number") if kind is int else _("a number")
+        raise InputError(
+            _(
+                "{name} must be {what} of at least {least}, not {value!r}",
+                name=name,
+                what=what,
+                least=least,
+                value=value,
+            )
+        )
     if value >= below:
-        raise InputError(f"{name} must be below {below}, not {value}")
+        raise InputError(_("{name} must be below {below}, not {value}", name=name, below=below, value=value))

@@ -19,6 +19,7 @@ import tomllib
 
 from keras_transformer.config import FIELDS, check_setting
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.presets import preset
 
 WORDS = ("preset", "question", "answer", "encoding", "run", "from", "tokenizer_file", "target_tokenizer_file")
@@ -47,11 +48,11 @@ def read_config_file(path):
     try:
         table = tomllib.loads(pathlib.Path(path).read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+        raise InputError(_("{path}: not TOML: {error}", path=path, error=error)) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8") from error
+        raise InputError(_("{path}: not UTF-8", path=path)) from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(_("{path}: cannot be read: {reason}", path=path, reason=error.strerror)) from error
     try:
         for key, value in table.items():
             check_entry(key, value)
@@ -70,11 +71,13 @@ def check_entry(key, value):
     elif key in LISTS:
         paths = [value] if isinstance(value, str) else value
         if not (isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths)):
-            raise InputError(f"{key} must be a path or a list of paths, not {value!r}")
+            raise InputError(_("{key} must be a path or a list of paths, not {value!r}", key=key, value=value))
     elif key not in WORDS:
-        raise InputError(f"unknown key {key!r}; there are {', '.join(sorted((*LISTS, *WORDS, *FIELDS)))}")
+        raise InputError(
+            _("unknown key {key!r}; there are {known}", key=key, known=", ".join(sorted((*LISTS, *WORDS, *FIELDS))))
+        )
     elif not isinstance(value, str):
-        raise InputError(f"{key} must be text in quotes, not {value!r}")
+        raise InputError(_("{key} must be text in quotes, not {value!r}", key=key, value=value))
     elif key == "preset":
         preset(value)
 

@@ -3,13 +3,16 @@
 import errno
 import importlib
 
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
+
 DISTRIBUTION = "keras-transformer-trainer"
 """The name to install this package by. `keras-transformer` is another project's."""
 
 NO_ROOM = {
-    errno.ENOSPC: "disk full",
-    errno.EDQUOT: "disk quota used up",
-    errno.EFBIG: "limit of file sizes reached",
+    errno.ENOSPC: translatable("disk full"),
+    errno.EDQUOT: translatable("disk quota used up"),
+    errno.EFBIG: translatable("limit of file sizes reached"),
 }
 """Descriptions of the operating system errors that mean a full disk."""
 
@@ -77,10 +80,21 @@ def import_extra(module, extra, what):
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError) and error.name in (package, module):
             raise InputError(
-                f"{what} needs the package {package}, which is missing: pip install '{DISTRIBUTION}[{extra}]'"
+                _(
+                    "{what} needs the package {package}, which is missing: pip install '{distribution}[{extra}]'",
+                    what=_(what),
+                    package=package,
+                    distribution=DISTRIBUTION,
+                    extra=extra,
+                )
             ) from error
         cause = " ".join(str(error).split())
         raise InputError(
-            f"{what} needs the package {package}, which is installed but cannot be imported: {cause}. "
-            f"Reinstall it: pip install --force-reinstall {package}"
+            _(
+                "{what} needs the package {package}, which is installed but cannot be imported: {cause}. "
+                "Reinstall it: pip install --force-reinstall {package}",
+                what=_(what),
+                package=package,
+                cause=cause,
+            )
         ) from error

@@ -2,6 +2,7 @@
 
 from keras_transformer.config import SHARED, Config
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 PRESETS = {
     "demo": Config(
@@ -40,7 +41,7 @@ PURPOSES = {
 def preset(name: str) -> Config:
     """Returns the preset with the given name; raises `InputError` if there is none."""
     if name not in PRESETS:
-        raise InputError(f"no preset named {name!r}; there are {', '.join(PRESETS)}")
+        raise InputError(_("no preset named {name!r}; there are {names}", name=name, names=", ".join(PRESETS)))
     return PRESETS[name]
 
 

@@ -1,4 +1,5 @@
 import hashlib
+import importlib.metadata
 import itertools
 import os
 import pathlib
@@ -8,6 +9,7 @@ import socket
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ["LANGUAGE"] = "en"  # Of the messages, whatever the locale is.
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 NUMBERS = itertools.count()  # tensorflow-datasets lets nobody take a name twice.
@@ -17,6 +19,19 @@ QUIET_CHROMIUM = [
     "--disable-sync", "--no-first-run",
 ]  # fmt: skip
 PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in each of the processes that test together.
+
+
+def pytest_configure(config):
+    """Compiles a program of XLA or JAX once for all processes that tests run in or start, and keeps it for later runs.
+
+    Compiling is much of the time of a tiny training. The folder is in pytest's cache (`-p no:cacheprovider`: none).
+    """
+    if not hasattr(config, "cache"):
+        return
+    folder = config.cache.mkdir(f"compiled-{importlib.metadata.version('tensorflow')}")
+    os.environ.setdefault("TF_XLA_FLAGS", f"--tf_xla_persistent_cache_directory={folder}")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
 def pytest_collection_modifyitems(items):

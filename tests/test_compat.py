@@ -1,5 +1,6 @@
 """The private names of other libraries that the package uses. A test fails if a library drops one of them."""
 
+import argparse
 import asyncio
 import subprocess
 import sys
@@ -76,3 +77,13 @@ def test_uvicorn_h11_protocol():
         loop.close()
     check(connection, "conn", "connections", "loop", "transport")
     check(connection.conn, "our_state", "their_state")
+
+
+def test_argparse_gettext_and_help_formatter():
+    check(argparse, "_", "ngettext")
+    check(argparse.HelpFormatter, "_split_lines", "_format_usage")
+    parser = argparse.ArgumentParser("p", formatter_class=compat.HelpByColumns)
+    parser.add_argument("--word", help="한글 " * 20)
+    lines = parser.format_help().splitlines()
+    assert all(len(line) + sum(one >= "가" for one in line) <= 80 for line in lines)
+    assert "한글" in lines[-1] and "\0" not in parser.format_help()

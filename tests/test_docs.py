@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import pytest
+from babel.messages.pofile import read_po
 
 import keras_transformer
 from keras_transformer.cli.main import parser
@@ -119,12 +120,14 @@ def test_messages_to_look_up_are_those_of_the_program():
     sources = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "keras_transformer").rglob("*.py")]
     texts = {node.value for tree in sources for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     texts = [text for text in texts if isinstance(text, str)]
+    with open(ROOT / "keras_transformer/locale/ko/LC_MESSAGES/keras_transformer.po", "rb") as file:
+        translations = [message.string for message in read_po(file) if isinstance(message.string, str)]
     english, korean = (MESSAGE.findall(pages["how-to/troubleshooting"]) for pages in (texts_of("en"), texts_of("ko")))
-    assert english == korean
-    assert len(english) >= 20
-    for message in english:
-        pieces = [piece.strip(" `(),:;") for piece in message.split("…")]
-        assert all(any(piece in text for text in texts) for piece in pieces), message
+    assert len(english) == len(korean) >= 20
+    for messages, known in ((english, texts), (korean, translations)):
+        for message in messages:
+            pieces = [piece.strip(" `(),:;.") for piece in message.split("…")]
+            assert all(any(piece in text for text in known) for piece in pieces), message
 
 
 def test_the_python_api_has_all_public_names():

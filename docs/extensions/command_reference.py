@@ -4,12 +4,14 @@ sphinx-argparse reads help texts as reStructuredText, which turns `--json` into 
 """
 
 import argparse
+import re
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from keras_transformer.cli.console import EXAMPLE
+from keras_transformer.cli.console import example_of, sentence
 from keras_transformer.cli.main import parser
+from keras_transformer.language import use_language
 
 DEFAULT = {"en": "Default: ", "ko": "기본값: "}
 
@@ -18,6 +20,7 @@ class Commands(SphinxDirective):
     """A section for each command: what it does, an example, and its arguments."""
 
     def run(self):
+        use_language(self.config.language)
         return [self.command_section(name, command) for name, command in leaves(parser())]
 
     def command_section(self, name, command):
@@ -26,7 +29,7 @@ class Commands(SphinxDirective):
         section += nodes.title(name, name)
         section += nodes.paragraph("", "", *marked(command.description))
         if command.epilog:
-            example = command.epilog.removeprefix(EXAMPLE)
+            example = example_of(command)
             section += nodes.literal_block(example, example, language="none")
         for group in command._action_groups:
             section += self.group_nodes(name, command, group)
@@ -46,7 +49,7 @@ class Commands(SphinxDirective):
             if has_default(action):
                 about += [nodes.Text(f" {DEFAULT[self.config.language]}"), nodes.literal(text=str(action.default))]
             entries += nodes.definition_list_item("", term, nodes.definition("", about))
-        own_title = group.title not in ("positional arguments", "options")
+        own_title = group not in (command._positionals, command._optionals)
         return [nodes.rubric(group.title, group.title), entries] if own_title else [entries]
 
 
@@ -69,12 +72,14 @@ def invocation(command, action):
 def help_text(command, action):
     """Returns the help of an argument as a sentence."""
     text = command._get_formatter()._expand_help(action) if action.help not in (None, argparse.SUPPRESS) else ""
-    return text[:1].upper() + text[1:].rstrip(".") + "."
+    return sentence(text)
 
 
 def has_default(action):
     """Returns true if an argument has a default that its help does not name."""
-    return action.default not in (None, False, (), [], argparse.SUPPRESS) and "default" not in (action.help or "")
+    return action.default not in (None, False, (), [], argparse.SUPPRESS) and not re.search(
+        "default|기본값", action.help or ""
+    )
 
 
 def marked(text):

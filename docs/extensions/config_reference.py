@@ -7,6 +7,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from keras_transformer.config import FIELDS
+from keras_transformer.language import translate, use_language
 from keras_transformer.presets import PRESETS, count_parameters
 
 ONE_OF = {"en": "One of", "ko": "가능한 값"}
@@ -17,10 +18,11 @@ class ConfigSettings(SphinxDirective):
     """All settings with their defaults, meanings and allowed values."""
 
     def run(self):
+        use_language(self.config.language)
         entries = nodes.definition_list(classes=["arguments"])
         for name, field in FIELDS.items():
             term = nodes.term("", "", nodes.literal(text=f"{name} = {literal(field.default)}"), ids=[name])
-            about = nodes.paragraph(text=field.metadata["about"])
+            about = nodes.paragraph(text=translate(field.metadata["about"]))
             if choices := field.metadata["choices"]:
                 about += nodes.Text(f" {ONE_OF[self.config.language]}: {', '.join(choices)}.")
             entries += nodes.definition_list_item("", term, nodes.definition("", about))

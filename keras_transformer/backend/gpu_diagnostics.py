@@ -12,6 +12,8 @@ import shutil
 
 import keras
 
+from keras_transformer.language import translate as _
+
 NVIDIA, DISPLAY = "0x10de", "0x03"  # PCI vendor id, and the first byte of the PCI class of display controllers.
 OLDEST_DRIVER = 525  # Oldest driver that supports CUDA 12.
 
@@ -62,13 +64,13 @@ def explain_under_windows(framework):
     if not shutil.which("nvidia-smi"):
         return None
     if framework.name == "TensorFlow":
-        return sentence(framework, "it computes on GPUs under Linux only; install this package within WSL 2")
+        return sentence(framework, _("it computes on GPUs under Linux only; install this package within WSL 2"))
     return sentence(framework, hidden_by_user() or broken_install(framework))
 
 
 def sentence(framework, reason):
     """Returns the message."""
-    return f"This machine has an NVIDIA GPU that {framework.name} does not see: {reason}."
+    return _("This machine has an NVIDIA GPU that {name} does not see: {reason}.", name=framework.name, reason=reason)
 
 
 def has_nvidia_gpu(root):
@@ -82,9 +84,9 @@ def has_nvidia_gpu(root):
 def hidden_by_user():
     """Returns the reason if an environment variable hides the GPU, else None."""
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
-        return "CUDA_VISIBLE_DEVICES hides it; unset it to compute there"
+        return _("CUDA_VISIBLE_DEVICES hides it; unset it to compute there")
     if keras.backend.backend() == "jax" and os.environ.get("JAX_PLATFORMS") == "cpu":
-        return "JAX_PLATFORMS=cpu hides it; unset it to compute there"
+        return _("JAX_PLATFORMS=cpu hides it; unset it to compute there")
     return None
 
 
@@ -92,21 +94,25 @@ def broken_driver(root):
     """Returns the problem with the driver, or None."""
     version = re.search(r"\s(\d+)\.\d+", read(root / "proc/driver/nvidia/version"))
     if not version:
-        return "its driver is not loaded; install the NVIDIA driver and check that nvidia-smi lists the GPU"
+        return _("its driver is not loaded; install the NVIDIA driver and check that nvidia-smi lists the GPU")
     if int(version[1]) < OLDEST_DRIVER:
-        return f"its driver is {version[1]}; CUDA 12 needs {OLDEST_DRIVER} or newer"
+        return _(
+            "its driver is {version}; CUDA 12 needs {oldest_driver} or newer",
+            version=version[1],
+            oldest_driver=OLDEST_DRIVER,
+        )
     if not list(root.glob("dev/nvidia[0-9]*")):
-        return "there is no /dev/nvidia0; a container has to be started with --gpus all"
+        return _("there is no /dev/nvidia0; a container has to be started with --gpus all")
     return None
 
 
 def broken_install(framework):
     """Returns the problem with the framework's installation. Called if everything else is in order."""
     if not is_installed(framework.module):
-        return f"the CUDA libraries are missing; pip install '{framework.package}'"
+        return _("the CUDA libraries are missing; pip install '{package}'", package=framework.package)
     if framework.name == "TensorFlow":
-        return "set TF_CPP_MIN_LOG_LEVEL=0 and run again to see the reason"
-    return "run nvidia-smi to check the GPU and its driver"
+        return _("set TF_CPP_MIN_LOG_LEVEL=0 and run again to see the reason")
+    return _("run nvidia-smi to check the GPU and its driver")
 
 
 def is_installed(module):

@@ -4,6 +4,8 @@ import contextlib
 
 import keras
 
+from keras_transformer.language import translate as _
+
 CPU_FEATURES = ("amx_bf16", "avx512_bf16")  # Linux names of the instruction sets for bfloat16 products.
 POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16", "float16": "mixed_float16"}
 
@@ -19,22 +21,22 @@ def choose_precision(wanted, devices):
         A tuple of "float32", "bfloat16" or "float16", and the reason as text.
     """
     if wanted != "auto":
-        return wanted, "as requested"
+        return wanted, _("as requested")
     if devices.gpus:
         return choose_for_gpu(devices)
     if keras.backend.backend() == "tensorflow" and (feature := bfloat16_feature()):
-        return "bfloat16", f"this processor multiplies it faster: {feature}"
-    return "float32", "this processor has no faster precision"
+        return "bfloat16", _("this processor multiplies it faster: {feature}", feature=feature)
+    return "float32", _("this processor has no faster precision")
 
 
 def choose_for_gpu(devices):
     """Chooses for a GPU: bfloat16 from compute capability 8 (Ampere), float16 from 7 (Volta)."""
     capability = devices.compute_capability
     if capability >= (8, 0):
-        return "bfloat16", "this GPU has tensor cores for it"
+        return "bfloat16", _("this GPU has tensor cores for it")
     if capability >= (7, 0):
-        return "float16", "this GPU has tensor cores for it; the loss is scaled"
-    return "float32", "this GPU has no faster precision"
+        return "float16", _("this GPU has tensor cores for it; the loss is scaled")
+    return "float32", _("this GPU has no faster precision")
 
 
 def bfloat16_feature():

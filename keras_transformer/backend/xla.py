@@ -155,7 +155,7 @@ def fused(function):
     """Compiles the function as one XLA program. Its arguments may be Keras variables."""
     import tensorflow as tf
 
-    compiled = tf.function(function, jit_compile=True)
+    compiled = tf.function(function, jit_compile=True, autograph=False)
     return lambda *values: compiled(*map(value_of, values))
 
 

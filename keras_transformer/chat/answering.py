@@ -5,6 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import write_json
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Answering:
             loaded = cls(**json.loads(file.read_text("utf-8")))
             return dataclasses.replace(loaded, way=checked_way(loaded.way), similarity=float(loaded.similarity))
         except (ValueError, TypeError, InputError) as error:
-            raise InputError(f"{file}: damaged: {error}") from error
+            raise InputError(_("{file}: damaged: {error}", file=file, error=error)) from error
 
     def save(self, path):
         """Saves the `Answering` in a run folder."""
@@ -99,5 +100,5 @@ class Answering:
 def checked_way(way):
     """Returns the way of answering; raises `InputError` if it is unknown."""
     if way not in WAYS:
-        raise InputError(f"unknown way of answering {way!r}: choose one of {', '.join(WAYS)}")
+        raise InputError(_("unknown way of answering {way!r}: choose one of {ways}", way=way, ways=", ".join(WAYS)))
     return way

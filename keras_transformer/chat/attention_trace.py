@@ -9,6 +9,7 @@ import numpy as np
 
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 if TYPE_CHECKING:
     from keras_transformer.chat.chatbot import Chatbot
@@ -65,7 +66,7 @@ def trace_attention(bot: Chatbot, question: str, generation: GenerationConfig | 
     """
     [ids] = bot.ids_of([question])
     if not ids:
-        raise InputError("the question is blank. Write one.")
+        raise InputError(_("the question is blank. Write one."))
     config = bot.config_of(generation)
     generated = bot.generate(np.array([ids], "int32"), config, return_attention=True)
     rows = generated.ids.reshape(config.num_return, -1)

@@ -18,6 +18,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import AnswerTokens, GenerationConfig, Strategy, chosen_generation
 from keras_transformer.decoding.generate import Generation, begin, bucket_length, generate_answers
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.padding import pad
 from keras_transformer.runs.run import Run
 from keras_transformer.text.tokenizer import Tokenizer
@@ -156,11 +157,19 @@ class Chatbot:
         calibrated = fallback.confidence.answer_by if fallback else None
         way = checked_way(answer_by or (GENERATE if generation else calibrated or self.answering.way))
         if calibrated not in (None, way):
-            raise InputError(f"the run was calibrated for answers by {calibrated}, not by {way}: calibrate it again")
+            raise InputError(
+                _(
+                    "the run was calibrated for answers by {calibrated}, not by {way}: calibrate it again",
+                    calibrated=calibrated,
+                    way=way,
+                )
+            )
         if way != GENERATE and generation:
-            raise InputError(f"answers by {way}: leave out the decoding settings, or answer by generate")
+            raise InputError(_("answers by {way}: leave out the decoding settings, or answer by generate", way=way))
         if way != GENERATE and self.datastore is None:
-            raise InputError(f"this run has no datastore to {way} from: train it again, or answer by generate")
+            raise InputError(
+                _("this run has no datastore to {way} from: train it again, or answer by generate", way=way)
+            )
         return way
 
     def retrieves(self, near: Sequence[Match], way: str) -> bool:

@@ -24,6 +24,7 @@ from keras_transformer.chat.answering import Answer
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import write_json
 from keras_transformer.runs.run import CONFIDENCE, WEIGHTS, Run
 from keras_transformer.runs.tensor_file import tensors_checksum
@@ -93,9 +94,16 @@ class Confidence:
         if calibration.settings != wanted:
             way = "" if calibration.answer_by == (answer_by or GENERATE) else f" --answer-by {answer_by or GENERATE}"
             raise InputError(
-                f"{run.path / CONFIDENCE}: calibrated for {in_words(calibration.settings)}, not for "
-                f"{in_words(wanted)}: calibrate again with the same options: "
-                f"keras-transformer calibrate {run.path}{way} …"
+                _(
+                    "{path}: calibrated for {calibrated}, not for "
+                    "{wanted}: calibrate again with the same options: "
+                    "keras-transformer calibrate {run}{way} …",
+                    path=run.path / CONFIDENCE,
+                    calibrated=in_words(calibration.settings),
+                    wanted=in_words(wanted),
+                    run=run.path,
+                    way=way,
+                )
             )
         return calibration
 
@@ -104,10 +112,18 @@ class Confidence:
         """Loads the calibration of a `Run` for any way of answering; raises `InputError` like `load`."""
         path, command = run.path / CONFIDENCE, f"keras-transformer calibrate {run.path}"
         if not path.is_file():
-            raise InputError(f"{run.path}: the run is not calibrated. Calibrate it first: {command}")
+            raise InputError(
+                _("{run}: the run is not calibrated. Calibrate it first: {command}", run=run.path, command=command)
+            )
         calibration = read(path)
         if calibration.weights != tensors_checksum(run.path / WEIGHTS):
-            raise InputError(f"{path}: the run was trained after its calibration. Calibrate it again: {command}")
+            raise InputError(
+                _(
+                    "{path}: the run was trained after its calibration. Calibrate it again: {command}",
+                    path=path,
+                    command=command,
+                )
+            )
         return calibration
 
     def save(self, run: Run) -> None:
@@ -147,12 +163,19 @@ class Confidence:
         """
         count = len(self.own)
         if not 0 < refusals < 1:
-            raise InputError(f"the refusal rate must be between 0 and 1, such as 0.05, not {refusals:g}")
+            raise InputError(
+                _("the refusal rate must be between 0 and 1, such as 0.05, not {refusals:g}", refusals=refusals)
+            )
         refused = np.searchsorted(2 * np.arange(1, count + 1) / (count + 1), refusals, side="right")
         if not refused:
             raise InputError(
-                f"a refusal rate of {refusals:g} is too small for a calibration on {count} questions: "
-                f"choose at least {2 / (count + 1):.2g}, or calibrate on more questions"
+                _(
+                    "a refusal rate of {refusals:g} is too small for a calibration on {count} questions: "
+                    "choose at least {least:.2g}, or calibrate on more questions",
+                    refusals=refusals,
+                    count=count,
+                    least=2 / (count + 1),
+                )
             )
         return float(self.scores[refused - 1]), float(self.pieces[-refused])
 
@@ -184,7 +207,7 @@ class Fallback:
 
     def __post_init__(self):
         if len(self.text.splitlines()) > 1 or self.text.endswith("\n"):
-            raise InputError(f"the fallback must be a single line, not {self.text!r}")
+            raise InputError(_("the fallback must be a single line, not {text!r}", text=self.text))
         for name, bound in zip(("least_score", "most_pieces"), self.confidence.bounds(self.refusals)):
             object.__setattr__(self, name, bound)
 
@@ -245,8 +268,15 @@ def read(path):
             foreign = {kind: paired(numbers) for kind, numbers in about.pop("foreign").items()}
             return Confidence(paired(about.pop("own")), foreign, **about)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path}: damaged: {error}") from error
-    raise InputError(f"{path}: has format {version}, but this version reads format {FORMAT}: calibrate the run again")
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
+    raise InputError(
+        _(
+            "{path}: has format {version}, but this version reads format {format}: calibrate the run again",
+            path=path,
+            version=version,
+            format=FORMAT,
+        )
+    )
 
 
 def paired(numbers):

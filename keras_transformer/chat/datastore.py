@@ -17,6 +17,7 @@ import unicodedata
 from keras_transformer.chat.question_embeddings import QuestionEmbeddings
 from keras_transformer.chat.question_index import QuestionIndex
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import write_atomically
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
@@ -88,7 +89,12 @@ class Datastore:
         tensors, about = load_tensors(self._path / EMBEDDINGS, run_id)
         if about["exchanges"] != len(self._exchanges):
             raise InputError(
-                f"{self._path / EXCHANGES}: damaged: it has {len(self._exchanges)} exchanges, not {about['exchanges']}"
+                _(
+                    "{path}: damaged: it has {count} exchanges, not {expected}",
+                    path=self._path / EXCHANGES,
+                    count=len(self._exchanges),
+                    expected=about["exchanges"],
+                )
             )
         # Runs of the first versions have no embeddings.
         self._embeddings = QuestionEmbeddings(**tensors) if "vectors" in tensors else None
@@ -172,7 +178,7 @@ class Datastore:
         """
         question, answer = as_kept(question), as_kept(answer)
         if not question or not answer:
-            raise InputError("teach: the question or the answer is blank. Give both.")
+            raise InputError(_("teach: the question or the answer is blank. Give both."))
         with self._changing() as corrections:
             former = self._answers_to(question, corrections)
             corrections[:] = [*others_than_taught(corrections, question), {"question": question, "answer": answer}]
@@ -196,7 +202,7 @@ class Datastore:
                     others.append({"question": question, "forgotten": True})
                 corrections[:] = others
         if not former:
-            raise InputError(f"forget: no exchange has the question {question!r}{self._nearest_instead(question)}")
+            raise InputError(self._unknown_question(question))
         return former
 
     def answers_to(self, question):
@@ -211,9 +217,13 @@ class Datastore:
             return [about[-1]["answer"]] if "answer" in about[-1] else []
         return list(dict.fromkeys(self._corpus[number].answer for number in numbers))
 
-    def _nearest_instead(self, question):
+    def _unknown_question(self, question):
         [matches] = self.nearest([question]) if question else [[]]
-        return f"; the nearest question is {matches[0].exchange.question!r}" if matches else ""
+        unknown = _("forget: no exchange has the question {question!r}", question=question)
+        if not matches:
+            return unknown
+        nearest = matches[0].exchange.question
+        return _("{unknown}; the nearest question is {nearest!r}", unknown=unknown, nearest=nearest)
 
     @contextlib.contextmanager
     def _changing(self):
@@ -286,7 +296,7 @@ def as_kept(text):
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(f"{text!r} is not UTF-8") from error
+        raise InputError(_("{text!r} is not UTF-8", text=text)) from error
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -313,7 +323,7 @@ def read_exchanges(path):
             one["file"] = names.setdefault(one["file"], one["file"])  # Share one string per file name.
         exchanges.append(Exchange(**one))
     if not exchanges:
-        raise InputError(f"{path}: damaged: it holds no exchange")
+        raise InputError(_("{path}: damaged: it holds no exchange", path=path))
     return exchanges
 
 
@@ -351,7 +361,7 @@ def read_lines(path, allowed, required):
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: damaged: {error}") from error
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
 
 
 def checked_line(row, one, allowed, required):

@@ -5,10 +5,12 @@ training fits the vectors (InfoNCE, van den Oord et al. 2018, equation 4): in a 
 to its answer, and to another question with the same answer, than to the answers and questions of the others.
 
 The gradient is written out in NumPy. It is short, needs no compilation, and is the same on every Keras backend and in
-every process of a distributed training.
+every process of a distributed training. The products of its matrices are small: a second thread gains nothing, changes
+the last bits, and on a busy machine spends most of its time waiting. So they are computed on one.
 """
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from keras_transformer.chat.question_index import NgramVectorizer
 from keras_transformer.text.normalize import normalize
@@ -57,6 +59,7 @@ class QuestionEmbeddings:
         return np.asarray(weighted[:, self.columns].power(2).sum(axis=1)).ravel()
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_embeddings(questions, answers, seed=0):
     """The `QuestionEmbeddings` of a corpus.
 

@@ -11,6 +11,7 @@ from keras_transformer.cli.generation_options import (
     in_words,
 )
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.visualize import picture
 from keras_transformer.visualize.attention import KINDS, numbered
 
@@ -21,30 +22,32 @@ OF_PICTURES = ("kind", "layer", "head")
 def add_attention(commands):
     """Adds the `attention` command."""
     attention = add_command(
-        commands, "attention", run_attention, "visualize the attention weights of an answer",
+        commands, "attention", run_attention, _("visualize the attention weights of an answer"),
         "keras-transformer attention runs/first \"안녕하세요\" --output attention.html",
     )  # fmt: skip
-    attention.add_argument("run", metavar="RUN", help="folder of the run")
-    attention.add_argument("question", metavar="QUESTION", help="the question")
+    attention.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    attention.add_argument("question", metavar="QUESTION", help=_("the question"))
     attention.add_argument(
         "--output", metavar="FILE", required=True,
-        help="file to write: .html for an interactive page, or .png, .svg, .pdf for a picture",
+        help=_("file to write: .html for an interactive page, or .png, .svg, .pdf for a picture"),
     )  # fmt: skip
-    pictures = attention.add_argument_group("pictures", "What to draw in a picture; a page shows everything.")
+    pictures = attention.add_argument_group(_("pictures"), _("What to draw in a picture; a page shows everything."))
     pictures.add_argument(
-        "--kind", choices=KINDS,
-        help="cross: from the answer to the question (default); encoder: within the question; "
-        "decoder: within the answer",
-    )  # fmt: skip
-    pictures.add_argument("--layer", type=int, metavar="N", help="layer, from 1 (default: the last)")
-    pictures.add_argument("--head", type=int, metavar="N", help="head, from 1 (default: all)")
+        "--kind",
+        choices=KINDS,
+        help=_(
+            "cross: from the answer to the question (default); encoder: within the question; decoder: within the answer"
+        ),
+    )
+    pictures.add_argument("--layer", type=int, metavar="N", help=_("layer, from 1 (default: the last)"))
+    pictures.add_argument("--head", type=int, metavar="N", help=_("head, from 1 (default: all)"))
     add_strategy_options(attention)
 
 
 def run_attention(options):
     """Writes the file and prints the answer."""
     check_strategy_options(options)
-    check_utf8("the question", options.question)
+    check_utf8(_("the question"), options.question)
     path = pathlib.Path(options.output)
     check_output(path, options)
     import_tensorflow_quietly()
@@ -68,11 +71,13 @@ def check_output(path, options):
         picture.check(path)
         return
     if ending != PAGE:
-        raise InputError(f"{path}: name a file that ends in {', '.join((PAGE, *picture.ENDINGS))}")
+        raise InputError(
+            _("{path}: name a file that ends in {endings}", path=path, endings=", ".join((PAGE, *picture.ENDINGS)))
+        )
     picture.check_place(path)
     for name in OF_PICTURES:
         if getattr(options, name) is not None:
-            raise InputError(f"--{name} is an option of pictures; a page shows every kind, layer and head")
+            raise InputError(_("--{name} is an option of pictures; a page shows every kind, layer and head", name=name))
 
 
 def check_run(options):
@@ -88,8 +93,12 @@ def check_run(options):
     [ids] = question_ids(run.tokenizer, [options.question], config.turns, config.max_length)
     if len(ids) > config.max_length:
         raise InputError(
-            f"the question has {len(ids)} tokens including start and end, but this run reads at most "
-            f"{config.max_length}: ask a shorter one"
+            _(
+                "the question has {tokens} tokens including start and end, but this run reads at most "
+                "{max_length}: ask a shorter one",
+                tokens=len(ids),
+                max_length=config.max_length,
+            )
         )
 
 

@@ -12,6 +12,7 @@ from keras_transformer.cli.generation_options import (
     generation_config,
 )
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -19,13 +20,13 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 def add_calibrate(commands):
     """Adds the `calibrate` command."""
     calibrate = add_command(
-        commands, "calibrate", run_calibrate, "calibrate the confidence of a run's answers, for `--fallback`",
+        commands, "calibrate", run_calibrate, _("calibrate the confidence of a run's answers, for `--fallback`"),
         "keras-transformer calibrate runs/first",
     )  # fmt: skip
-    calibrate.add_argument("run", metavar="RUN", help="folder of the run")
+    calibrate.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(calibrate)
     add_part_options(calibrate, split="validation")
-    calibrate.add_argument("--json", action="store_true", help="print the table as JSON")
+    calibrate.add_argument("--json", action="store_true", help=_("print the table as JSON"))
     add_strategy_options(calibrate, n_best=False)
 
 
@@ -42,7 +43,8 @@ def run_calibrate(options):
     check_own_corpus(options, run)
     split = read_split(options, run)
     questions = different(split.pairs["question"])
-    print(f"Asking {len(questions):,} questions: {split.in_words()} …", file=sys.stderr, flush=True)
+    message = _("Asking {count:,} questions: {split} …", count=len(questions), split=split.in_words())
+    print(message, file=sys.stderr, flush=True)
     confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
     print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
@@ -53,8 +55,11 @@ def check_own_corpus(options, run):
     """Raises `InputError` if the run's own corpus is to be used, but has no unseen questions."""
     if not options.corpus and not run.config.hold_out:
         raise InputError(
-            f"{run.path}: trained on all questions of its corpus, with none held out: "
-            f"name a file of unseen questions and answers: keras-transformer calibrate {run.path} FILE"
+            _(
+                "{path}: trained on all questions of its corpus, with none held out: "
+                "name a file of unseen questions and answers: keras-transformer calibrate {path} FILE",
+                path=run.path,
+            )
         )
 
 

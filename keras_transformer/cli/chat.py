@@ -24,32 +24,34 @@ from keras_transformer.cli.generation_options import (
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.text.turns import BETWEEN
 
-HELP = """\
-Type a question and press Enter.  질문을 입력하고 Enter를 누르세요.
-  /again      answer the last question once more       마지막 질문에 다시 답하기
-  /greedy     greedy decoding                          그리디 디코딩
-  /beam 4     beam search, number of beams             빔 서치, 빔의 수
-  /sample 1   sampling, temperature                    샘플링, 온도
-  /best 3     several answers to each question         질문마다 여러 답 보기
-  /forget     start a new conversation                 새 대화 시작하기
-  /why        show the sources of the last answer      마지막 답의 근거 보기
-  /wrong      correct the last answer                  틀린 답 고쳐 주기
-  /by hybrid  answer by hybrid, retrieve or generate   답하는 방식 고르기(검색, 생성, 혼합)
-  /help       show this list                           도움말 보기
-  /quit       leave (or exit, Ctrl-D, Ctrl-C)          나가기(또는 종료)"""
+HELP = translatable(
+    """\
+Type a question and press Enter.
+  /again      answer the last question once more
+  /greedy     greedy decoding
+  /beam 4     beam search, number of beams
+  /sample 1   sampling, temperature
+  /best 3     several answers to each question
+  /forget     start a new conversation
+  /why        show the sources of the last answer
+  /wrong      correct the last answer
+  /by hybrid  answer by hybrid, retrieve or generate
+  /help       show this list
+  /quit       leave (or exit, Ctrl-D, Ctrl-C)"""
+)
 LEAVING = "/quit", "/exit", "exit", "quit", "종료"
-GOODBYE = "Goodbye!  안녕히 가세요!"
-UNSURE = """\
-  Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.
-  확실하지 않습니다. 아는 질문 가운데 가장 비슷한 것으로 답했습니다. /wrong으로 고칠 수 있습니다."""
-SUGGESTIONS = """\
-  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong.
-  모르는 질문입니다. 혹시 이 가운데 하나인가요? 번호를 입력하거나 /wrong으로 답을 가르쳐 주세요."""
-RIGHT = "What is the right answer?  어떤 답이 맞나요?"
-CANCELLED = "Nothing was taught.  아무것도 가르치지 않았습니다."
-NO_DATASTORE = "This run has no datastore. Train it again.  데이터스토어가 없는 모델입니다. 다시 학습하세요."
+GOODBYE = translatable("Goodbye!")
+UNSURE = translatable("  Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.")
+SUGGESTIONS = translatable(
+    "  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong."
+)
+RIGHT = translatable("What is the right answer?")
+CANCELLED = translatable("Nothing was taught.")
+NO_DATASTORE = translatable("This run has no datastore. Train it again.")
 NOTHING_GIVEN = {**dict.fromkeys(("beam", "n_best", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)), "sample": False}
 
 
@@ -88,20 +90,20 @@ class Conversation:
         elif line in map(str, range(1, len(suggested) + 1)):
             self.answer(suggested[int(line) - 1])
         elif command == "/again" and self.said:
-            *self.said, question, _ = self.said
+            *self.said, question, _answer = self.said
             print(question)
             self.answer(question)
         elif command in ("/again", "/why", "/wrong") and not self.last:
-            print("No question was asked yet.  아직 질문이 없습니다.")
+            print(_("No question was asked yet."))
         elif command == "/why":
             print(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
         elif command == "/wrong":
             self.correcting = self.bot.datastore is not None
-            print(RIGHT if self.correcting else NO_DATASTORE)
+            print(_(RIGHT if self.correcting else NO_DATASTORE))
         elif command == "/forget":
             self.said, self.last = [], None
         elif command == "/help":
-            print(HELP)
+            print(_(HELP))
         elif command.startswith("/"):
             self.follow(*line.split())
         elif line:
@@ -111,7 +113,7 @@ class Conversation:
     def correct(self, answer):
         """Teaches the right answer to the last question; an empty answer cancels the correction."""
         if not answer:
-            print(CANCELLED)
+            print(_(CANCELLED))
             return
         try:
             question = self.last[0]
@@ -131,7 +133,7 @@ class Conversation:
             "/by": lambda way: {"answer_by": way, **({} if way == GENERATE else NOTHING_GIVEN)},
         }  # fmt: skip
         if command not in changes:
-            print(f"Unknown command: {command}. /help lists the commands.")
+            print(_("Unknown command: {command}. /help lists the commands.", command=command))
             return
         try:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
@@ -143,7 +145,8 @@ class Conversation:
         except InputError as error:
             print(error)
         except (TypeError, ValueError):
-            print(f"{' '.join([command, *values])}: invalid value. /help shows how to use {command}.")
+            line = " ".join([command, *values])
+            print(_("{line}: invalid value. /help shows how to use {command}.", line=line, command=command))
 
     def after_the_turns_before(self, question):
         """Returns the question, preceded by as many previous turns as the chatbot reads."""
@@ -161,7 +164,7 @@ class Conversation:
             elif near := self.suggestions(asked):
                 self.last = asked, retrieved(near)
                 self.suggested = list(dict.fromkeys(match.exchange.question for match in near))
-                print(SUGGESTIONS, *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
+                print(_(SUGGESTIONS), *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
             elif self.num_return > 1:
                 [answers] = self.bot.candidates([asked], self.generation)
                 reply = answers[0].text
@@ -200,7 +203,7 @@ class Conversation:
         """Prints how to correct the last answer, if it was retrieved with low similarity."""
         answer = self.last[1]
         if answer.unsure and not self.fallback:
-            print(UNSURE.format(question=" / ".join(answer.sources[0].exchange.question.splitlines())))
+            print(_(UNSURE, question=" / ".join(answer.sources[0].exchange.question.splitlines())))
 
     def cite(self):
         """Prints the sources of the last answer, if `--cite` was given."""
@@ -212,7 +215,7 @@ class Conversation:
         if not self.bot.tokenizer.knows_nothing_of(question) or self.is_known(asked):
             return ""
         unknown = " ".join(self.bot.tokenizer.unknown(question))
-        return f"I do not know any of these characters: {unknown}  (모두 처음 보는 글자입니다)"
+        return _("I do not know any of these characters: {characters}", characters=unknown)
 
     def is_known(self, asked):
         """Returns whether the question is answered from the datastore."""
@@ -221,24 +224,29 @@ class Conversation:
 
 
 def changed_in_words(way, generation):
-    """Returns how the next questions are answered, in English and in Korean."""
-    if way != GENERATE:
-        korean = {RETRIEVE: "가장 비슷한 질문의 답을 찾아", HYBRID: "비슷한 질문이 있으면 그 답을 찾고 없으면 지어서"}
-        return f"Answers by {way} from now on.  이제 {korean[way]} 답합니다."
-    english, korean = strategy_in_words(generation.strategy if generation else Greedy())
+    """Returns how the next questions are answered."""
+    if way == RETRIEVE:
+        return _("Answers by retrieve from now on.")
+    if way == HYBRID:
+        return _("Answers by hybrid from now on.")
+    strategy = strategy_in_words(generation.strategy if generation else Greedy())
     several = generation.num_return if generation else 1
     if several > 1:
-        english, korean = f"{english}, {several} answers to each question", f"{korean}, 질문마다 답 {several}개"
-    return f"Generates answers by {english} from now on.  이제 답을 지어서 합니다: {korean}."
+        return _(
+            "Generates answers by {strategy}, {count} answers to each question from now on.",
+            strategy=strategy,
+            count=several,
+        )
+    return _("Generates answers by {strategy} from now on.", strategy=strategy)
 
 
 def strategy_in_words(strategy):
-    """Returns a decoding strategy in English and in Korean."""
+    """Returns the name of a decoding strategy with its setting."""
     if isinstance(strategy, Beam):
-        return f"beam search with {strategy.num_beams} beams", f"빔 서치(빔 {strategy.num_beams}개)"
+        return _("beam search with {count} beams", count=strategy.num_beams)
     if isinstance(strategy, Sampling):
-        return f"sampling at temperature {strategy.temperature:g}", f"샘플링(온도 {strategy.temperature:g})"
-    return "greedy decoding", "그리디 디코딩"
+        return _("sampling at temperature {temperature:g}", temperature=strategy.temperature)
+    return _("greedy decoding")
 
 
 class WarmUp:
@@ -271,9 +279,9 @@ class WarmUp:
 
 def talk(run_dir, options):
     """Chats on a terminal until the user leaves."""
-    print(f"Loading {run_dir} …", flush=True)
+    print(_("Loading {run} …", run=run_dir), flush=True)
     conversation, warm_up = Conversation(Chatbot.load(run_dir), options), WarmUp()
-    print(f"{HELP}\n")
+    print(f"{_(HELP)}\n")
     prompt = PromptSession(history=InMemoryHistory())
     goes_on = True
     while goes_on:
@@ -285,7 +293,7 @@ def talk(run_dir, options):
         finally:
             warm_up.pause()
         goes_on = conversation.hear(line)
-    print(GOODBYE)
+    print(_(GOODBYE))
 
 
 def answer_lines(run_dir, questions, options):

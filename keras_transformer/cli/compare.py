@@ -11,6 +11,7 @@ from keras_transformer.cli.evaluation_data import add_part_options, check_part_o
 from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.metric_info import LEGEND
+from keras_transformer.language import translate as _
 
 LETTERS = string.ascii_uppercase
 NARROW, WIDE = 60, 100  # Minimum and maximum line width in columns, whatever the width of the terminal.
@@ -19,16 +20,16 @@ NARROW, WIDE = 60, 100  # Minimum and maximum line width in columns, whatever th
 def add_compare(commands):
     """Adds the `compare` command."""
     compare = add_command(
-        commands, "compare", run_compare, "compare runs on the same questions, with significance tests",
+        commands, "compare", run_compare, _("compare runs on the same questions, with significance tests"),
         "keras-transformer compare runs/first runs/second",
     )  # fmt: skip
-    compare.add_argument("runs", metavar="RUN", nargs="+", help="run folders; the first is the baseline")
+    compare.add_argument("runs", metavar="RUN", nargs="+", help=_("run folders; the first is the baseline"))
     compare.add_argument(
         "--corpus", metavar="CORPUS", nargs="+", default=[],
-        help="corpus, named as for `train` (default: the runs' own, if all share it)",
+        help=_("corpus, named as for `train` (default: the runs' own, if all share it)"),
     )  # fmt: skip
     add_part_options(compare)
-    compare.add_argument("--json", action="store_true", help="print one JSON object")
+    compare.add_argument("--json", action="store_true", help=_("print one JSON object"))
     add_strategy_options(compare, n_best=False)
 
 
@@ -49,7 +50,7 @@ def run_compare(options):
         check_own_corpus(runs)
     split = read_split(options, *runs)
     own = [run.corpus["fingerprint"] == split.fingerprint for run in runs]
-    print(f"Comparing on {split.in_words()} …", file=sys.stderr, flush=True)
+    print(_("Comparing on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     comparison = compare(
         options.runs,
         split.pairs,
@@ -71,7 +72,7 @@ def run_compare(options):
 def check_runs(runs):
     """Raises `InputError` if there are too few runs to compare, or more than letters to label them."""
     if not 2 <= len(runs) <= len(LETTERS):
-        raise InputError(f"name between 2 and {len(LETTERS)} runs to compare, not {len(runs)}")
+        raise InputError(_("name between 2 and {most} runs to compare, not {runs}", most=len(LETTERS), runs=len(runs)))
 
 
 def check_own_corpus(runs):
@@ -79,7 +80,11 @@ def check_own_corpus(runs):
     for run in runs[1:]:
         if run.corpus["fingerprint"] != runs[0].corpus["fingerprint"]:
             raise InputError(
-                f"{runs[0].path} and {run.path} were trained on different corpora: choose one with --corpus CORPUS"
+                _(
+                    "{run} and {path} were trained on different corpora: choose one with --corpus CORPUS",
+                    run=runs[0].path,
+                    path=run.path,
+                )
             )
 
 
@@ -115,7 +120,7 @@ def in_lines(comparison, heading, columns):
 def scores_table(runs):
     """Returns the table of scores, with a row for each score and a column for each run."""
     rows = [["", *LETTERS[: len(runs)], "better"]]
-    for name, (form, better, _) in LEGEND.items():
+    for name, (form, better, _about) in LEGEND.items():
         if name in runs[0]["scores"]:
             rows.append([name, *(form.format(run["scores"][name]) for run in runs), better])
     return table(rows, right=range(1, len(runs) + 1))

@@ -1,12 +1,15 @@
 """Console helpers shared by the commands: aligned tables, wrapping, argument checks."""
 
-import argparse
 import importlib.util
 import itertools
 import os
 import re
 
+from keras_transformer.cli.language_option import add_language_option
+from keras_transformer.compat import HelpByColumns
 from keras_transformer.errors import InputError
+from keras_transformer.language import ENGLISH, current_language
+from keras_transformer.language import translate as _
 
 
 def fill_columns(text, columns, right=False):
@@ -50,16 +53,20 @@ def wrap_line(text, columns):
     yield line
 
 
-EXAMPLE = "Example:  "
 BACKENDS = ("tensorflow", "jax", "torch")
 
 
 def add_command(commands, name, command, what, example, **options):
-    """Adds a subcommand with its help text and an example; returns its parser. Without a command it prints its help."""
+    """Adds a subcommand with its help text and an example; returns its parser. Without a command it prints its help.
+
+    A parser with `add_help=False` in its options also gets its option `--lang` elsewhere.
+    """
     sub = commands.add_parser(
-        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"{EXAMPLE}{example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter, **options,
+        name, help=what, description=sentence(what), epilog=example_line(example),
+        formatter_class=HelpByColumns, **options,
     )  # fmt: skip
+    if sub.add_help:
+        add_language_option(sub)
     sub.set_defaults(command=command or help_of(sub))
     return sub
 
@@ -76,7 +83,23 @@ def help_of(parser):
 
 def examples_of(commands):
     """Returns the examples of all subcommands, one per line."""
-    return "\n".join(f"  {sub.epilog.removeprefix(EXAMPLE)}" for sub in commands.choices.values())
+    return "\n".join(f"  {example_of(sub)}" for sub in commands.choices.values())
+
+
+def sentence(clause):
+    """Returns a help text as a sentence; only in English does one begin with a capital letter."""
+    first = clause[:1].upper() if current_language() == ENGLISH else clause[:1]
+    return f"{first}{clause[1:].rstrip('.')}."
+
+
+def example_line(example):
+    """Returns an example as the last line of a help text."""
+    return _("Example:  {command}", command=example)
+
+
+def example_of(parser):
+    """Returns the example of a parser that `add_command` made."""
+    return parser.epilog.removeprefix(example_line(""))
 
 
 def check_utf8(what, text):
@@ -84,13 +107,17 @@ def check_utf8(what, text):
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(f"{what} is not UTF-8") from error
+        raise InputError(_("{what} is not UTF-8", what=what)) from error
 
 
 def check_backend():
     """Raises `InputError` if `KERAS_BACKEND` names an unknown or missing backend."""
     backend = os.environ.get("KERAS_BACKEND", "tensorflow")
     if backend not in BACKENDS:
-        raise InputError(f"KERAS_BACKEND={backend}: must be one of {', '.join(BACKENDS)}")
+        raise InputError(
+            _("KERAS_BACKEND={backend}: must be one of {backends}", backend=backend, backends=", ".join(BACKENDS))
+        )
     if importlib.util.find_spec(backend) is None:
-        raise InputError(f"KERAS_BACKEND={backend}: the package is not installed: pip install {backend}")
+        raise InputError(
+            _("KERAS_BACKEND={backend}: the package is not installed: pip install {backend}", backend=backend)
+        )

@@ -5,28 +5,34 @@ import os
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, check_utf8
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
+
+TEXTS = {"question": translatable("the question"), "answer": translatable("the answer")}
 
 
 def add_teach(commands):
     """Adds the `teach` command."""
     teach = add_command(
-        commands, "teach", run_teach, "teach a run the answer to a question, without training",
+        commands, "teach", run_teach, _("teach a run the answer to a question, without training"),
         "keras-transformer teach runs/first \"배고파\" \"따뜻한 국밥 어때요?\"",
     )  # fmt: skip
-    teach.add_argument("run", metavar="RUN", help="folder of the run")
-    teach.add_argument("question", metavar="QUESTION", help="the question; similar questions get the same answer")
-    teach.add_argument("answer", metavar="ANSWER", help="its answer; replaces its previous answers")
-    teach.add_argument("--golden", metavar="FILE", help="also add the answer to this file of golden answers for `test`")
+    teach.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    teach.add_argument("question", metavar="QUESTION", help=_("the question; similar questions get the same answer"))
+    teach.add_argument("answer", metavar="ANSWER", help=_("its answer; replaces its previous answers"))
+    teach.add_argument(
+        "--golden", metavar="FILE", help=_("also add the answer to this file of golden answers for `test`")
+    )
 
 
 def add_forget(commands):
     """Adds the `forget` command."""
     forget = add_command(
-        commands, "forget", run_forget, "undo a taught answer, or hide a question of the corpus",
+        commands, "forget", run_forget, _("undo a taught answer, or hide a question of the corpus"),
         "keras-transformer forget runs/first \"배고파\"",
     )  # fmt: skip
-    forget.add_argument("run", metavar="RUN", help="folder of the run")
-    forget.add_argument("question", metavar="QUESTION", help="the question")
+    forget.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    forget.add_argument("question", metavar="QUESTION", help=_("the question"))
 
 
 def run_teach(options):
@@ -48,16 +54,17 @@ def run_forget(options):
     check_texts(options, "question")
     datastore = open_datastore(options.run)
     before = datastore.forget(options.question)
-    print(f"Forgotten: {pair(options.question, before)}  (now: {now(datastore.answers_to(options.question))})")
+    left = now(datastore.answers_to(options.question))
+    print(_("Forgotten: {pair}  (now: {answers})", pair=pair(options.question, before), answers=left))
     return 0
 
 
 def check_texts(options, *names):
     """Raises `InputError` if a text is blank or not UTF-8."""
     for name in names:
-        check_utf8(f"the {name}", getattr(options, name))
+        check_utf8(_(TEXTS[name]), getattr(options, name))
         if not getattr(options, name).strip():
-            raise InputError(f"the {name} is blank. Write one.")
+            raise InputError(_("{name} is blank. Write one.", name=_(TEXTS[name])))
 
 
 def open_datastore(run_dir):
@@ -72,13 +79,15 @@ def open_datastore(run_dir):
 
     run = Run(run_dir)
     if not Datastore.exists(run.path):
-        raise InputError(f"{run_dir}: this run has no datastore to correct. Train it again to get one.")
+        raise InputError(
+            _("{run_dir}: this run has no datastore to correct. Train it again to get one.", run_dir=run_dir)
+        )
     return Datastore(run.path, run.id)
 
 
 def taught(question, answer, before):
     """Returns a line with the taught answer and the answers that it replaces."""
-    return f"Taught: {pair(question, [answer])}  (before: {now(before)})"
+    return _("Taught: {pair}  (before: {answers})", pair=pair(question, [answer]), answers=now(before))
 
 
 def pair(question, answers):
@@ -88,13 +97,13 @@ def pair(question, answers):
 
 def now(answers):
     """Returns the answers to a question as text, or a note that it has none."""
-    return listed(answers) if answers else "no known answer"
+    return listed(answers) if answers else _("no known answer")
 
 
 def listed(answers):
     """Returns the first three answers in a line, with the number of others."""
-    more = f" (and {len(answers) - 3} more)" if len(answers) > 3 else ""
-    return " | ".join(map(one_line, answers[:3])) + more
+    shown = " | ".join(map(one_line, answers[:3]))
+    return _("{answers} (and {count} more)", answers=shown, count=len(answers) - 3) if len(answers) > 3 else shown
 
 
 def one_line(text):

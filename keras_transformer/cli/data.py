@@ -7,6 +7,7 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.cli.console import add_command, table
 from keras_transformer.cli.data_check import add_check
 from keras_transformer.data.catalog import corpora, corpus_pairs, download_corpus, find_corpus
+from keras_transformer.language import translate as _
 
 COLUMNS = ("name", "language", "pairs", "licence", "here")
 SAMPLE = 3  # Pairs that `show` prints.
@@ -15,10 +16,10 @@ SAMPLE = 3  # Pairs that `show` prints.
 def add_data(commands):
     """Adds the `data` command and its subcommands."""
     data = add_command(
-        commands, "data", None, "list and download corpora, or check your own",
+        commands, "data", None, _("list and download corpora, or check your own"),
         "keras-transformer data list",
     )  # fmt: skip
-    subcommands = data.add_subparsers(title="commands", metavar="WHAT")
+    subcommands = data.add_subparsers(title=_("commands"), metavar="WHAT")
     add_list(subcommands)
     add_show(subcommands)
     add_download(subcommands)
@@ -28,31 +29,31 @@ def add_data(commands):
 def add_list(commands):
     """Adds the `data list` command."""
     listing = add_command(
-        commands, "list", run_list, "list the available corpora", "keras-transformer data list --json"
+        commands, "list", run_list, _("list the available corpora"), "keras-transformer data list --json"
     )
-    listing.add_argument("--json", action="store_true", help="print JSON")
+    listing.add_argument("--json", action="store_true", help=_("print JSON"))
 
 
 def add_show(commands):
     """Adds the `data show` command."""
     show = add_command(
-        commands, "show", run_show, "show the contents, licence and citation of a corpus",
+        commands, "show", run_show, _("show the contents, licence and citation of a corpus"),
         "keras-transformer data show chatbot_ko",
     )  # fmt: skip
-    show.add_argument("name", metavar="NAME", help="name from `data list`")
-    show.add_argument("--json", action="store_true", help="print JSON")
+    show.add_argument("name", metavar="NAME", help=_("name from `data list`"))
+    show.add_argument("--json", action="store_true", help=_("print JSON"))
 
 
 def add_download(commands):
     """Adds the `data download` command."""
     download = add_command(
-        commands, "download", run_download, "download and prepare a corpus, or resume a download",
+        commands, "download", run_download, _("download and prepare a corpus, or resume a download"),
         "keras-transformer data download chatbot_ko",
     )  # fmt: skip
-    download.add_argument("name", metavar="NAME", help="name from `data list`")
+    download.add_argument("name", metavar="NAME", help=_("name from `data list`"))
     download.add_argument(
         "--from", dest="files", metavar="FILE", nargs="+", default=(),
-        help="files of the corpus that were downloaded before, under any name",
+        help=_("files of the corpus that were downloaded before, under any name"),
     )  # fmt: skip
 
 

@@ -1,11 +1,14 @@
 """The `data check` command: a report on a corpus as text or as JSON."""
 
-import argparse
 import json
 import sys
 
+from keras_transformer.cli.console import example_line
+from keras_transformer.cli.language_option import add_language_option
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
+from keras_transformer.compat import HelpByColumns
 from keras_transformer.config import Config
+from keras_transformer.language import translate as _
 
 UNFIT = 2
 BAR = 30  # Characters of the longest bar.
@@ -15,20 +18,28 @@ SHOWN = 40  # Maximum number of characters shown of a text.
 def add_check(data_commands):
     """Adds the `data check` command."""
     check = data_commands.add_parser(
-        "check", help="check whether a corpus is fit for training, and recommend settings",
-        description="Check whether a corpus is fit for training: its contents, its problems, and recommended settings."
-        "\nThe exit status is 0 if the corpus is fit, with or without warnings, and 2 if it is not.",
-        epilog="Example:  keras-transformer data check pairs.csv",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+        "check",
+        help=_("check whether a corpus is fit for training, and recommend settings"),
+        description=_(
+            "Check whether a corpus is fit for training: its contents, its problems, and recommended settings."
+            "\nThe exit status is 0 if the corpus is fit, with or without warnings, and 2 if it is not."
+        ),
+        epilog=example_line("keras-transformer data check pairs.csv"),
+        formatter_class=HelpByColumns,
+    )
+    add_language_option(check)
     check.add_argument(
-        "corpus", metavar="CORPUS", nargs="+",
-        help="a .csv, .tsv or .jsonl file of questions and answers, or two parallel text files; a folder of such "
-        "files, or a name from `keras-transformer data list`, gets a short report",
-    )  # fmt: skip
+        "corpus",
+        metavar="CORPUS",
+        nargs="+",
+        help=_(
+            "a .csv, .tsv or .jsonl file of questions and answers, or two parallel text files; a folder of such "
+            "files, or a name from `keras-transformer data list`, gets a short report"
+        ),
+    )
     add_source_options(check)
     add_setting(check, "turns", Config().turns)
-    check.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    check.add_argument("--json", action="store_true", help=_("print the report as one JSON object"))
     check.set_defaults(command=run_check)
 
 

@@ -5,6 +5,8 @@ import sys
 
 from keras_transformer.cli.console import add_command
 from keras_transformer.data.catalog import packaged_file
+from keras_transformer.language import current_language
+from keras_transformer.language import translate as _
 
 CORPUS = "small_talk"
 
@@ -12,10 +14,10 @@ CORPUS = "small_talk"
 def add_demo(commands):
     """Adds the `demo` command."""
     demo = add_command(
-        commands, "demo", run_demo, "train a small chatbot for some minutes, once, and chat with it",
+        commands, "demo", run_demo, _("train a small chatbot for some minutes, once, and chat with it"),
         "keras-transformer demo",
     )  # fmt: skip
-    demo.add_argument("--run", metavar="RUN", default="runs/demo", help="folder of the run (default: %(default)s)")
+    demo.add_argument("--run", metavar="RUN", default="runs/demo", help=_("folder of the run (default: %(default)s)"))
 
 
 def run_demo(options):
@@ -23,11 +25,12 @@ def run_demo(options):
     from keras_transformer.cli.main import main  # It imports this module.
     from keras_transformer.runs.run import SUMMARY
 
+    language = ["--lang", current_language()]
     if not pathlib.Path(options.run, SUMMARY).exists():
-        if status := main(["train", CORPUS, "--run", options.run, "--preset", "demo"]):
+        if status := main(["train", *language, CORPUS, "--run", options.run, "--preset", "demo"]):
             return status
         show_answers(options.run)
-    return main(["chat", options.run])
+    return main(["chat", *language, options.run])
 
 
 def show_answers(run):

@@ -4,22 +4,23 @@ import json
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command
+from keras_transformer.cli.console import add_command, table
 from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split
 from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
 from keras_transformer.evaluation.metric_info import LEGEND
+from keras_transformer.language import translate as _
 
 
 def add_evaluate(commands):
     """Adds the `evaluate` command."""
     evaluate = add_command(
-        commands, "evaluate", run_evaluate, "evaluate a run on unseen questions",
+        commands, "evaluate", run_evaluate, _("evaluate a run on unseen questions"),
         "keras-transformer evaluate runs/first pairs.csv",
     )  # fmt: skip
-    evaluate.add_argument("run", metavar="RUN", help="folder of the run")
+    evaluate.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(evaluate)
     add_part_options(evaluate)
-    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+    evaluate.add_argument("--json", action="store_true", help=_("print one JSON object"))
     add_strategy_options(evaluate, n_best=False)
 
 
@@ -36,7 +37,7 @@ def run_evaluate(options):
     generation = generation_config(options)
     check_answer_by(options, options.run)
     split = read_split(options, Run(options.run))
-    print(f"Evaluating on {split.in_words()} …", file=sys.stderr, flush=True)
+    print(_("Evaluating on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     results = evaluate(
         options.run,
         split.pairs,
@@ -47,25 +48,33 @@ def run_evaluate(options):
     if options.json:
         print(json.dumps(results, ensure_ascii=False))
         return 0
-    print(
-        f"{options.run}, {split.heading}: {results['questions']:,} questions, "
-        f"{results['pairs']:,} answers to them"
-        f"{'' if results['answer_by'] == GENERATE else ', answered by ' + results['answer_by']}\n"
+    heading = _(
+        "{run}, {split}: {questions:,} questions, {pairs:,} answers to them",
+        run=options.run,
+        split=split.heading,
+        questions=results["questions"],
+        pairs=results["pairs"],
     )
-    print("\n".join(table(results)))
+    if results["answer_by"] != GENERATE:
+        heading = _("{heading}, answered by {way}", heading=heading, way=results["answer_by"])
+    print(f"{heading}\n")
+    print("\n".join(table_lines(results)))
     return 0
 
 
-def table(results):
+def table_lines(results):
     """Yields the lines of the printed table."""
-    rows = [("", "", "95 % interval", "")]
-    for name, (form, _, about) in LEGEND.items():
+    rows = [("", "", _("{share} interval", share="95 %"), "")]
+    for name, (form, _better, about) in LEGEND.items():
         if results[name] is not None:
-            bounds = results["intervals"].get(name, ())
-            rows.append((name, form.format(results[name]), " to ".join(map(form.format, bounds)), about))
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for name, value, bounds, about in rows:
-        yield f"{name:<{widths[0]}}  {value:>{widths[1]}}  {bounds:<{widths[2]}}  {about}".rstrip()
+            bounds = interval(form, *results["intervals"][name]) if name in results["intervals"] else ""
+            rows.append((name, form.format(results[name]), bounds, _(about)))
+    yield from table(rows, right=(1,)).splitlines()
     yield ""
     for name, signature in results["signatures"].items():
         yield f"{name}: {signature}"
+
+
+def interval(form, low, high):
+    """Returns the bounds of an interval as text."""
+    return _("{low} to {high}", low=form.format(low), high=form.format(high))

@@ -13,6 +13,8 @@ from keras_transformer.cli.generation_options import (
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_source_options
 from keras_transformer.data.split import SPLITS
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 
 REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)
 
@@ -40,19 +42,30 @@ class EvaluationData(typing.NamedTuple):
         """Returns which pairs these are, and how many."""
         paths, count = " ".join(self.source), len(self.pairs)
         if self.split:
-            return f"the {self.split} split of {paths}: {count:,} of {self.corpus_pairs:,} pairs"
-        return f"all {count:,} pair{'s' * (count != 1)} of {paths}, as it is not the training corpus"
+            return _(
+                "the {split} split of {corpus}: {count:,} of {all:,} pairs",
+                split=self.split,
+                corpus=paths,
+                count=count,
+                all=self.corpus_pairs,
+            )
+        return translate_count(
+            "all {count:,} pair of {corpus}, as it is not the training corpus",
+            "all {count:,} pairs of {corpus}, as it is not the training corpus",
+            count,
+            corpus=paths,
+        )
 
     @property
     def heading(self):
         """The split, or that there is none, for the heading of a table."""
-        return f"{self.split} split" if self.split else "all pairs"
+        return _("{split} split", split=self.split) if self.split else _("all pairs")
 
 
 def add_corpus(command):
     """Adds the argument for the corpus to evaluate on."""
     command.add_argument(
-        "corpus", metavar="CORPUS", nargs="*", help="corpus, named as for `train` (default: the run's own)"
+        "corpus", metavar="CORPUS", nargs="*", help=_("corpus, named as for `train` (default: the run's own)")
     )
 
 
@@ -64,10 +77,14 @@ def add_part_options(command, split="test"):
         split: The split of the run's own corpus that is used by default.
     """
     command.add_argument(
-        "--split", metavar="|".join(SPLITS),
-        help=f"split of the corpus to use (default: {split} if it is the run's own corpus or divided into splits, else "
-        "the whole corpus)",
-    )  # fmt: skip
+        "--split",
+        metavar="|".join(SPLITS),
+        help=_(
+            "split of the corpus to use (default: {split} if it is the run's own corpus or divided into splits, else "
+            "the whole corpus)",
+            split=split,
+        ),
+    )
     command.set_defaults(default_split=split)
     add_source_options(command)
     add_answer_by_option(command)
@@ -76,7 +93,9 @@ def add_part_options(command, split="test"):
 def check_part_options(options):
     """Raises `InputError` if the options are invalid or conflict."""
     if options.split not in (None, *SPLITS):
-        raise InputError(f"--split: must be one of {', '.join(SPLITS)}, not {options.split!r}")
+        raise InputError(
+            _("--split: must be one of {splits}, not {split!r}", splits=", ".join(SPLITS), split=options.split)
+        )
     check_strategy_options(options)
 
 
@@ -100,7 +119,13 @@ def read_split(options, run, *others):
         frames, training_answers = list(corpus.chunks(turns)), None
     pairs = pandas.concat(frames, ignore_index=True) if frames else ()
     if not len(pairs):
-        raise InputError(f"{' '.join(source)}: its {split} split holds no pairs: choose another with --split")
+        raise InputError(
+            _(
+                "{corpus}: its {split} split holds no pairs: choose another with --split",
+                corpus=" ".join(source),
+                split=split,
+            )
+        )
     if run.corpus["fingerprint"] != fingerprint:
         training_answers = None
     return EvaluationData(pairs, split, sum(map(len, corpus.chunks(turns))), training_answers, fingerprint, source)
@@ -166,7 +191,7 @@ def corpus_of(options, run):
     source = trained_on(run)
     if not options.corpus:
         if not source["corpus"]:
-            raise InputError(f"{run.path}: the path of its corpus is not recorded: name the corpus")
+            raise InputError(_("{path}: the path of its corpus is not recorded: name the corpus", path=run.path))
         return Corpus.found_at(source)
     own = absolute(options.corpus) == source["corpus"]
     validation = source.get("validation") if own else None

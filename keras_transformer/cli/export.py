@@ -15,6 +15,7 @@ from keras_transformer.cli.generation_options import (
 from keras_transformer.cli.info import export_answers_by
 from keras_transformer.errors import InputError
 from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
+from keras_transformer.language import translate as _
 
 FLAGS = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
 """Options that some formats lack, by their names in `Exporter.OPTIONS`."""
@@ -23,30 +24,34 @@ FLAGS = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
 def add_export(commands):
     """Adds the `export` command."""
     export = add_command(
-        commands, "export", run_export, "export a run to another format, such as a SavedModel",
+        commands, "export", run_export, _("export a run to another format, such as a SavedModel"),
         "keras-transformer export runs/first exported --format saved_model --beam 4",
     )  # fmt: skip
-    export.add_argument("run", metavar="RUN", help="folder of the run")
-    export.add_argument("path", metavar="PATH", help="folder to create")
+    export.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    export.add_argument("path", metavar="PATH", help=_("folder to create"))
     export.add_argument(
-        "--format", choices=FORMATS, default=FORMATS[0],
-        help="TensorFlow SavedModel (default); LiteRT for phones; ONNX for most other platforms and languages; "
-        "CTranslate2 for fast CPU inference; or a run folder reduced to what inference needs",
-    )  # fmt: skip
+        "--format",
+        choices=FORMATS,
+        default=FORMATS[0],
+        help=_(
+            "TensorFlow SavedModel (default); LiteRT for phones; ONNX for most other platforms and languages; "
+            "CTranslate2 for fast CPU inference; or a run folder reduced to what inference needs"
+        ),
+    )
     export.add_argument(
         "--quantization",
         choices=QUANTIZATIONS,
-        help="data type of the weights, for a smaller folder (default: float32)",
+        help=_("data type of the weights, for a smaller folder (default: float32)"),
     )
     export.add_argument(
         "--tokenizer-ops", choices=TOKENIZER_OPS,
-        help="SavedModel only: tokenizer operations, built into TensorFlow (default) or from tensorflow-text",
+        help=_("SavedModel only: tokenizer operations, built into TensorFlow (default) or from tensorflow-text"),
     )  # fmt: skip
     export.add_argument(
         "--no-xla", dest="xla", action="store_false", default=None,
-        help="SavedModel only: disable XLA compilation, for a TensorFlow without it",
+        help=_("SavedModel only: disable XLA compilation, for a TensorFlow without it"),
     )  # fmt: skip
-    export.add_argument("--json", action="store_true", help="print export.json")
+    export.add_argument("--json", action="store_true", help=_("print export.json"))
     add_strategy_options(export)
     add_fallback_options(export)
 
@@ -80,7 +85,9 @@ def check_format_has(kind, flags):
     for flag, name in flags.items():
         if name not in exporter_of(kind).OPTIONS:
             others = " or ".join(other for other in FORMATS if name in exporter_of(other).OPTIONS)
-            raise InputError(f"{flag} is an option of --format {others}, not of {kind}")
+            raise InputError(
+                _("{flag} is an option of --format {others}, not of {kind}", flag=flag, others=others, kind=kind)
+            )
 
 
 def decoding_options(options):

@@ -2,11 +2,13 @@
 
 from keras_transformer.cli.console import check_utf8
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 
 DEFAULT_BEAMS = 4
 OF_BEAMS = ("length_penalty",)
 OF_SAMPLES = ("temperature", "top_k", "top_p", "seed")
-COUNTS = {"beam": "the number of beams", "n_best": "the number of answers"}
+COUNTS = {"beam": translatable("the number of beams"), "n_best": translatable("the number of answers")}
 SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
 
 
@@ -17,30 +19,37 @@ def add_strategy_options(parser, n_best=True):
         parser: The parser.
         n_best: Whether the command can give several answers to a question.
     """
-    group = parser.add_argument_group("decoding", "The default is greedy decoding: the most likely token at each step.")
-    strategy = group.add_mutually_exclusive_group()
-    strategy.add_argument("--beam", type=int, metavar="N", help="beam search with N beams (section 6.1)")
-    strategy.add_argument("--sample", action="store_true", help="sample tokens from the predicted distribution")
-    group.add_argument("--length-penalty", type=float, metavar="A", help="length penalty of beam search (default: 0.6)")
-    group.add_argument("--temperature", type=float, metavar="T", help="sampling temperature; lower is less random")
-    group.add_argument("--top-k", type=int, metavar="K", help="sample only from the K most likely tokens")
-    group.add_argument(
-        "--top-p", type=float, metavar="P", help="sample only from the top tokens with total probability P"
+    group = parser.add_argument_group(
+        _("decoding"), _("The default is greedy decoding: the most likely token at each step.")
     )
-    group.add_argument("--seed", type=int, metavar="N", help="random seed for reproducible samples")
+    strategy = group.add_mutually_exclusive_group()
+    strategy.add_argument("--beam", type=int, metavar="N", help=_("beam search with N beams (section 6.1)"))
+    strategy.add_argument("--sample", action="store_true", help=_("sample tokens from the predicted distribution"))
+    group.add_argument(
+        "--length-penalty", type=float, metavar="A", help=_("length penalty of beam search (default: 0.6)")
+    )
+    group.add_argument("--temperature", type=float, metavar="T", help=_("sampling temperature; lower is less random"))
+    group.add_argument("--top-k", type=int, metavar="K", help=_("sample only from the K most likely tokens"))
+    group.add_argument(
+        "--top-p", type=float, metavar="P", help=_("sample only from the top tokens with total probability P")
+    )
+    group.add_argument("--seed", type=int, metavar="N", help=_("random seed for reproducible samples"))
     if n_best:
         group.add_argument(
-            "--n-best", type=int, metavar="N", help="number of answers to each question, with log-probabilities"
+            "--n-best", type=int, metavar="N", help=_("number of answers to each question, with log-probabilities")
         )
     else:
         parser.set_defaults(n_best=None)
-    group.add_argument("--min-length", type=int, metavar="N", help="minimum number of tokens of an answer")
-    group.add_argument("--max-length", type=int, metavar="N", help="maximum number of tokens of an answer")
+    group.add_argument("--min-length", type=int, metavar="N", help=_("minimum number of tokens of an answer"))
+    group.add_argument("--max-length", type=int, metavar="N", help=_("maximum number of tokens of an answer"))
     group.add_argument(
-        "--repetition-penalty", type=float, metavar="X", help="penalty for repeated tokens, above 1 (default: 1, none)"
+        "--repetition-penalty",
+        type=float,
+        metavar="X",
+        help=_("penalty for repeated tokens, above 1 (default: 1, none)"),
     )
-    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help="forbid repeated n-grams of N tokens")
-    group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help="token ids never to generate")
+    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help=_("forbid repeated n-grams of N tokens"))
+    group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help=_("token ids never to generate"))
 
 
 def generation_config(options):
@@ -53,7 +62,7 @@ def generation_config(options):
 
     for name, number in given(options, COUNTS).items():
         if number < 1:
-            raise InputError(f"{COUNTS[name]} must be at least 1, not {number}")
+            raise InputError(_("{what} must be at least 1, not {number}", what=_(COUNTS[name]), number=number))
     strategy = make_strategy(options)
     if strategy is None:
         return None
@@ -72,7 +81,9 @@ def check_strategy_options(options):
         (OF_BEAMS, beams(options) is not None, "--beam N"),
     ):
         if not enabled and (misplaced := given(options, names)):
-            raise InputError(f"--{next(iter(misplaced)).replace('_', '-')} needs {strategy}")
+            raise InputError(
+                _("--{option} needs {strategy}", option=next(iter(misplaced)).replace("_", "-"), strategy=strategy)
+            )
 
 
 def strategy_options_given(options):
@@ -110,21 +121,30 @@ def given(options, names):
     return {name: value for name in names if (value := getattr(options, name)) is not None}
 
 
-WAYS = GENERATE, *_ = ("generate", "retrieve", "hybrid")  # Same as in `chat.answering`, which takes seconds to import.
+WAYS = GENERATE, *RETRIEVING = (
+    "generate",
+    "retrieve",
+    "hybrid",
+)  # Same as in `chat.answering`, which takes seconds to import.
 
 
 def add_answer_by_option(parser):
     """Adds the option for the way of answering."""
     parser.add_argument(
-        "--answer-by", choices=WAYS,
-        help="generate answers, retrieve that of the nearest known question, or retrieve only above a similarity "
-        "threshold (default: the best on validation data; generate if a decoding option is given)",
-    )  # fmt: skip
+        "--answer-by",
+        choices=WAYS,
+        help=_(
+            "generate answers, retrieve that of the nearest known question, or retrieve only above a similarity "
+            "threshold (default: the best on validation data; generate if a decoding option is given)"
+        ),
+    )
 
 
 def add_cite_option(parser):
     """Adds the option for citing sources."""
-    parser.add_argument("--cite", action="store_true", help="show the source or nearest known exchanges of each answer")
+    parser.add_argument(
+        "--cite", action="store_true", help=_("show the source or nearest known exchanges of each answer")
+    )
 
 
 def check_answer_by(options, *run_dirs):
@@ -132,14 +152,24 @@ def check_answer_by(options, *run_dirs):
     if options.answer_by in (None, GENERATE):
         return
     if others := strategy_options_given(options):
-        raise InputError(f"{others[0]} is for generated answers: leave it out, or --answer-by {options.answer_by}")
+        raise InputError(
+            _(
+                "{option} is for generated answers: leave it out, or --answer-by {answer_by}",
+                option=others[0],
+                answer_by=options.answer_by,
+            )
+        )
     from keras_transformer.chat.datastore import Datastore
     from keras_transformer.runs.run import Run
 
     for run_dir in run_dirs:
         if Run.exists(run_dir) and not Datastore.exists(run_dir):
             raise InputError(
-                f"{run_dir}: has no datastore to {options.answer_by} from. Train it again, or answer by generate."
+                _(
+                    "{run_dir}: has no datastore to {answer_by} from. Train it again, or answer by generate.",
+                    run_dir=run_dir,
+                    answer_by=options.answer_by,
+                )
             )
 
 
@@ -153,8 +183,8 @@ def source_lines(answer, has_datastore):
     if not answer.composed:
         return [match_line(match) for match in answer.sources if match.exchange.answer == answer.text]
     if answer.sources:
-        return ["  generated; nearest:", *map(match_line, answer.sources)]
-    return ["  generated; no similar question" if has_datastore else "  generated; the run has no datastore"]
+        return [_("  generated; nearest:"), *map(match_line, answer.sources)]
+    return [_("  generated; no similar question") if has_datastore else _("  generated; the run has no datastore")]
 
 
 def match_line(match):
@@ -166,12 +196,12 @@ def match_line(match):
 def add_fallback_options(parser):
     """Adds the options for a confidence threshold to a parser."""
     group = parser.add_argument_group(
-        "confidence threshold", "Requires `calibrate` on the run, with the same decoding options."
+        _("confidence threshold"), _("Requires `calibrate` on the run, with the same decoding options.")
     )
-    group.add_argument("--fallback", metavar="TEXT", help="text to return when the confidence is too low")
+    group.add_argument("--fallback", metavar="TEXT", help=_("text to return when the confidence is too low"))
     group.add_argument(
         "--refusals", type=float, metavar="RATE",
-        help="allowed share of in-domain questions that are refused (default: 0.05)",
+        help=_("allowed share of in-domain questions that are refused (default: 0.05)"),
     )  # fmt: skip
 
 
@@ -183,7 +213,7 @@ def fallback_given(options):
     """
     if options.fallback is None:
         if options.refusals is not None:
-            raise InputError("--refusals needs --fallback TEXT")
+            raise InputError(_("--refusals needs --fallback TEXT"))
         return {}
     check_utf8("--fallback", options.fallback)
     refusals = {} if options.refusals is None else {"refusals": options.refusals}
@@ -204,7 +234,7 @@ def fallback_asked(options, generation):
     if not arguments:
         return None
     if options.n_best is not None:
-        raise InputError("--fallback applies to a single answer: leave out --n-best")
+        raise InputError(_("--fallback applies to a single answer: leave out --n-best"))
     from keras_transformer.chat.confidence import Confidence
 
     text = arguments.pop("fallback")

@@ -4,16 +4,17 @@ import json
 import pathlib
 
 from keras_transformer.cli.console import add_command
+from keras_transformer.language import translate as _
 
 
 def add_info(commands):
     """Adds the `info` command."""
     info = add_command(
-        commands, "info", run_info, "show the details of a run or an export, and check its files",
+        commands, "info", run_info, _("show the details of a run or an export, and check its files"),
         "keras-transformer info runs/first",
     )  # fmt: skip
-    info.add_argument("path", metavar="PATH", help="folder of a run or an export")
-    info.add_argument("--json", action="store_true", help="print JSON")
+    info.add_argument("path", metavar="PATH", help=_("folder of a run or an export"))
+    info.add_argument("--json", action="store_true", help=_("print JSON"))
 
 
 def run_info(options):

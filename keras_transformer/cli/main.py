@@ -32,12 +32,15 @@ from keras_transformer.cli.generation_options import (
     source_lines,
 )
 from keras_transformer.cli.info import add_info
+from keras_transformer.cli.language_option import add_language_option, choose_language
 from keras_transformer.cli.plot import add_plot
 from keras_transformer.cli.report import add_report
 from keras_transformer.cli.serve import add_serve
 from keras_transformer.cli.test import add_test
 from keras_transformer.cli.train_options import add_train_options, complete, given_settings, ray_settings
+from keras_transformer.compat import HelpByColumns
 from keras_transformer.errors import InputError, ProcessLost, TrainingDiverged, WorkersLost
+from keras_transformer.language import translate as _
 from keras_transformer.presets import preset
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
@@ -55,6 +58,7 @@ def main(arguments=None):
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=errors)
+    choose_language(arguments)
     options = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
@@ -62,15 +66,14 @@ def main(arguments=None):
             check_backend()
             return options.command(options)
     except InputError as error:
-        print(f"keras-transformer: error: {error}", file=sys.stderr)
+        print(_("keras-transformer: error: {error}", error=error), file=sys.stderr)
         return WRONG_INPUT
     except BrokenPipeError:
         # The reader of the output has closed the pipe. Redirect it so that Python does not report this again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"keras-transformer: failed: {where}{error.strerror}", file=sys.stderr)
+        print_failure(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
         return FAILED
     except KeyboardInterrupt:
         print(file=sys.stderr)
@@ -81,12 +84,16 @@ def parser():
     """Returns the argument parser."""
     top = argparse.ArgumentParser(
         prog="keras-transformer",
-        description="Train your own Transformer on questions and answers, then chat with it.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=_("Train your own Transformer on questions and answers, then chat with it."),
+        formatter_class=HelpByColumns,
     )
-    top.add_argument("--version", action="version", version=f"keras-transformer {__version__}")
+    top.add_argument(
+        "--version", action="version", version=f"keras-transformer {__version__}",
+        help=_("show program's version number and exit"),
+    )  # fmt: skip
+    add_language_option(top)
     top.set_defaults(command=help_of(top))
-    commands = top.add_subparsers(title="commands, in the order of use", metavar="COMMAND")
+    commands = top.add_subparsers(title=_("commands, in the order of use"), metavar="COMMAND")
     add_demo(commands)
     add_data(commands)
     add_train(commands)
@@ -107,14 +114,14 @@ def parser():
     add_info(commands)
     add_presets(commands)
     add_plot(commands)
-    top.epilog = f"Examples (see COMMAND --help for details):\n{examples_of(commands)}"
+    top.epilog = _("Examples (see COMMAND --help for details):\n{examples}", examples=examples_of(commands))
     return top
 
 
 def add_train(commands):
     """Adds the `train` command."""
     train = add_command(
-        commands, "train", run_train, "train a model on a corpus, or resume a training",
+        commands, "train", run_train, _("train a model on a corpus, or resume a training"),
         "keras-transformer train pairs.csv --run runs/first", add_help=False,
     )  # fmt: skip
     add_train_options(train)
@@ -123,10 +130,10 @@ def add_train(commands):
 def add_chat(commands):
     """Adds the `chat` command."""
     chat = add_command(
-        commands, "chat", run_chat, "chat with a trained run; without a terminal, answer line by line",
+        commands, "chat", run_chat, _("chat with a trained run; without a terminal, answer line by line"),
         "keras-transformer chat runs/first --beam 4",
     )  # fmt: skip
-    chat.add_argument("run", metavar="RUN", help="folder of the run")
+    chat.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_answer_by_option(chat)
     add_cite_option(chat)
     add_strategy_options(chat)
@@ -136,12 +143,12 @@ def add_chat(commands):
 def add_answer(commands):
     """Adds the `answer` command."""
     answer = add_command(
-        commands, "answer", run_answer, "answer many questions as a batch, one per line",
+        commands, "answer", run_answer, _("answer many questions as a batch, one per line"),
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
-    answer.add_argument("run", metavar="RUN", help="folder of the run")
+    answer.add_argument("run", metavar="RUN", help=_("folder of the run"))
     answer.add_argument(
-        "--json", action="store_true", help="print one JSON object per line, with log-probabilities and sources"
+        "--json", action="store_true", help=_("print one JSON object per line, with log-probabilities and sources")
     )
     add_answer_by_option(answer)
     add_cite_option(answer)
@@ -152,40 +159,45 @@ def add_answer(commands):
 def add_tokenize(commands):
     """Adds the `tokenize` command."""
     tokenize = add_command(
-        commands, "tokenize", run_tokenize, "print the subword pieces and token ids of text",
+        commands, "tokenize", run_tokenize, _("print the subword pieces and token ids of text"),
         "keras-transformer tokenize runs/first \"안녕하세요\"",
     )  # fmt: skip
-    tokenize.add_argument("run", metavar="RUN", help="folder of the run")
+    tokenize.add_argument("run", metavar="RUN", help=_("folder of the run"))
     tokenize.add_argument(
-        "texts", metavar="TEXT", nargs="*", help="text to tokenize (default: read lines from standard input)"
+        "texts", metavar="TEXT", nargs="*", help=_("text to tokenize (default: read lines from standard input)")
     )
-    tokenize.add_argument("--answers", action="store_true", help="use the tokenizer of the answers")
-    tokenize.add_argument("--json", action="store_true", help="print one JSON object per text")
+    tokenize.add_argument("--answers", action="store_true", help=_("use the tokenizer of the answers"))
+    tokenize.add_argument("--json", action="store_true", help=_("print one JSON object per text"))
 
 
 def add_average(commands):
     """Adds the `average` command."""
     average = add_command(
-        commands, "average", run_average, "average the weights of several epochs and validate the result (section 6.1)",
+        commands,
+        "average",
+        run_average,
+        _("average the weights of several epochs and validate the result (section 6.1)"),
         "keras-transformer average runs/first --last 5 --keep",
-    )  # fmt: skip
-    average.add_argument("run", metavar="RUN", help="folder of a run trained with --keep-epochs")
-    which = average.add_mutually_exclusive_group(required=True)
-    which.add_argument("--last", type=int, metavar="N", help="average the last N epochs")
-    which.add_argument("--best", type=int, metavar="N", help="average the N best epochs")
-    average.add_argument(
-        "--keep", action="store_true", help="save the average as the run's weights (after training has ended)"
     )
-    average.add_argument("--corpus", metavar="CORPUS", nargs="+", help="new path of the run's corpus, if it has moved")
+    average.add_argument("run", metavar="RUN", help=_("folder of a run trained with --keep-epochs"))
+    which = average.add_mutually_exclusive_group(required=True)
+    which.add_argument("--last", type=int, metavar="N", help=_("average the last N epochs"))
+    which.add_argument("--best", type=int, metavar="N", help=_("average the N best epochs"))
+    average.add_argument(
+        "--keep", action="store_true", help=_("save the average as the run's weights (after training has ended)")
+    )
+    average.add_argument(
+        "--corpus", metavar="CORPUS", nargs="+", help=_("new path of the run's corpus, if it has moved")
+    )
 
 
 def add_presets(commands):
     """Adds the `presets` command."""
     presets = add_command(
-        commands, "presets", run_presets, "list the presets and their sizes",
+        commands, "presets", run_presets, _("list the presets and their sizes"),
         "keras-transformer presets --json",
     )  # fmt: skip
-    presets.add_argument("--json", action="store_true", help="print JSON with all settings")
+    presets.add_argument("--json", action="store_true", help=_("print JSON with all settings"))
 
 
 def run_train(options):
@@ -209,7 +221,7 @@ def run_train(options):
         with contextlib.redirect_stdout(sys.stderr):
             summary = train_function(corpus, options.run, config, options.from_run, **files, settings=settings)
     except (TrainingDiverged, ProcessLost, WorkersLost) as error:
-        print(f"keras-transformer: failed: {error}", file=sys.stderr)
+        print_failure(error)
         return leave(FAILED) if isinstance(error, ProcessLost) else FAILED
     return 0 if summary["finished"] else leave(INTERRUPTED)
 
@@ -271,7 +283,7 @@ def print_answers(question, pieces, answers, options, fallback, has_datastore):
 def run_tokenize(options):
     """Prints the pieces and token ids of texts."""
     for number, text in enumerate(options.texts, 1):
-        check_utf8(f"text {number}", text)
+        check_utf8(_("text {number}", number=number), text)
     import_tensorflow_quietly()
     from keras_transformer.cli.tokenize import tokenize_texts
     from keras_transformer.runs.run import Run
@@ -291,12 +303,22 @@ def run_average(options):
     if options.corpus:
         source = {**source, "corpus": options.corpus}
     if not source.get("corpus"):
-        raise InputError(f"{options.run}: the path of its corpus is not recorded: add --corpus CORPUS")
+        raise InputError(_("{run}: the path of its corpus is not recorded: add --corpus CORPUS", run=options.run))
     average = average_epochs(Corpus.found_at(source), options.run, options.last, options.best, options.keep)
     epochs = ", ".join(map(str, average["epochs"]))
-    print(f"{average['best']['val_bits_per_char']:.3f} validation bits per character: epoch {average['best']['epoch']}")
-    print(f"{average['val_bits_per_char']:.3f} validation bits per character: the average of epochs {epochs}")
-    print(f"Kept in {options.run}." if options.keep else "Nothing is changed; --keep makes it the run's weights.")
+    best, score = average["best"], average["val_bits_per_char"]
+    print(
+        _(
+            "{score:.3f} validation bits per character: epoch {epoch}",
+            score=best["val_bits_per_char"],
+            epoch=best["epoch"],
+        )
+    )
+    print(_("{score:.3f} validation bits per character: the average of epochs {epochs}", score=score, epochs=epochs))
+    if options.keep:
+        print(_("Kept in {run}.", run=options.run))
+    else:
+        print(_("Nothing is changed; --keep makes it the run's weights."))
     return 0
 
 
@@ -314,9 +336,14 @@ def read_lines(stream):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise InputError(f"standard input: line {number} is not UTF-8") from error
+            raise InputError(_("standard input: line {number} is not UTF-8", number=number)) from error
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None):
     """Prints a Python warning as one line."""
-    print(f"keras-transformer: warning: {message}", file=sys.stderr)
+    print(_("keras-transformer: warning: {message}", message=message), file=sys.stderr)
+
+
+def print_failure(reason):
+    """Prints why a command failed."""
+    print(_("keras-transformer: failed: {reason}", reason=reason), file=sys.stderr)

@@ -4,6 +4,7 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.cli.console import add_command
 from keras_transformer.config import SHARED
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.presets import PRESETS, preset
 from keras_transformer.visualize.picture import ENDINGS, check, save
 
@@ -13,10 +14,10 @@ WARM_UPS = 10  # Length of a plotted schedule in warm-ups, if the length of the 
 def add_plot(commands):
     """Adds the `plot` command and its subcommands."""
     plot = add_command(
-        commands, "plot", None, "plot training curves, learning rates, the positional encoding, or a model",
+        commands, "plot", None, _("plot training curves, learning rates, the positional encoding, or a model"),
         "keras-transformer plot training runs/first --output training.png",
     )  # fmt: skip
-    pictures = plot.add_subparsers(title="pictures", metavar="WHAT")
+    pictures = plot.add_subparsers(title=_("pictures"), metavar="WHAT")
     add_training(pictures)
     add_refusals(pictures)
     add_schedule(pictures)
@@ -27,66 +28,73 @@ def add_plot(commands):
 def add_training(pictures):
     """Adds the `plot training` command."""
     training = add_picture(
-        pictures, "training", draw_training, "plot loss, bits per character, accuracy and learning rate",
+        pictures, "training", draw_training, _("plot loss, bits per character, accuracy and learning rate"),
         "keras-transformer plot training runs/first runs/second --output training.png",
     )  # fmt: skip
-    training.add_argument("runs", metavar="RUN", nargs="+", help="run folders to plot together")
+    training.add_argument("runs", metavar="RUN", nargs="+", help=_("run folders to plot together"))
 
 
 def add_refusals(pictures):
     """Adds the `plot refusals` command."""
     refusals = add_picture(
-        pictures, "refusals", draw_refusals, "plot how many out-of-domain questions a calibrated run refuses",
+        pictures, "refusals", draw_refusals, _("plot how many out-of-domain questions a calibrated run refuses"),
         "keras-transformer plot refusals runs/first --output refusals.png",
     )  # fmt: skip
-    refusals.add_argument("run", metavar="RUN", help="folder of a calibrated run")
+    refusals.add_argument("run", metavar="RUN", help=_("folder of a calibrated run"))
 
 
 def add_schedule(pictures):
     """Adds the `plot schedule` command."""
     schedule = add_picture(
-        pictures, "schedule", draw_schedule, "plot the learning rate by step (section 5.3)",
+        pictures, "schedule", draw_schedule, _("plot the learning rate by step (section 5.3)"),
         "keras-transformer plot schedule --preset small base --output schedule.svg",
     )  # fmt: skip
     which = schedule.add_mutually_exclusive_group(required=True)
-    which.add_argument("runs", metavar="RUN", nargs="*", default=[], help="run folders to plot together")
-    which.add_argument("--preset", choices=PRESETS, nargs="+", default=[], help="presets to plot together")
+    which.add_argument("runs", metavar="RUN", nargs="*", default=[], help=_("run folders to plot together"))
+    which.add_argument("--preset", choices=PRESETS, nargs="+", default=[], help=_("presets to plot together"))
     schedule.add_argument(
-        "--steps", type=int, metavar="N",
-        help=f"updates to plot (default: the length of the training, or {WARM_UPS} times the longest warm-up)",
-    )  # fmt: skip
+        "--steps",
+        type=int,
+        metavar="N",
+        help=_(
+            "updates to plot (default: the length of the training, or {times} times the longest warm-up)",
+            times=WARM_UPS,
+        ),
+    )
 
 
 def add_positions(pictures):
     """Adds the `plot positions` command."""
     positions = add_picture(
-        pictures, "positions", draw_positions, "plot the positional encoding as a heat map (section 3.5)",
+        pictures, "positions", draw_positions, _("plot the positional encoding as a heat map (section 3.5)"),
         "keras-transformer plot positions --d-model 512 --output positions.pdf",
     )  # fmt: skip
     positions.add_argument(
-        "--position", type=int, default=50, metavar="N", help="number of positions (default: %(default)s)"
+        "--position", type=int, default=50, metavar="N", help=_("number of positions (default: %(default)s)")
     )
     positions.add_argument(
-        "--d-model", type=int, default=128, metavar="N", help="number of dimensions (default: %(default)s)"
+        "--d-model", type=int, default=128, metavar="N", help=_("number of dimensions (default: %(default)s)")
     )
 
 
 def add_model(pictures):
     """Adds the `plot model` command."""
     model = add_picture(
-        pictures, "model", draw_model, "plot a model as the paper's Figure 1, with shapes and parameters",
+        pictures, "model", draw_model, _("plot a model as the paper's Figure 1, with shapes and parameters"),
         "keras-transformer plot model --preset base --output model.svg",
     )  # fmt: skip
     which = model.add_mutually_exclusive_group(required=True)
-    which.add_argument("run", metavar="RUN", nargs="?", help="folder of the run")
-    which.add_argument("--preset", choices=PRESETS, help="preset to plot, with its full vocab_size")
+    which.add_argument("run", metavar="RUN", nargs="?", help=_("folder of the run"))
+    which.add_argument("--preset", choices=PRESETS, help=_("preset to plot, with its full vocab_size"))
 
 
 def add_picture(pictures, name, draw, what, example):
     """Adds a subcommand that saves the figure that `draw` returns for the options."""
     picture = add_command(pictures, name, run_plot, what, example)
     picture.set_defaults(draw=draw)
-    picture.add_argument("--output", metavar="FILE", required=True, help=f"file to write ({', '.join(ENDINGS)})")
+    picture.add_argument(
+        "--output", metavar="FILE", required=True, help=_("file to write ({endings})", endings=", ".join(ENDINGS))
+    )
     return picture
 
 
@@ -141,7 +149,9 @@ def schedule_of(name, config, updates):
     from keras_transformer.training.schedule import schedule_of_updates
 
     if config.schedule == "cosine" and not updates:
-        raise InputError(f"{name}: the length of its cosine schedule is unknown: add --steps N, the number of updates")
+        raise InputError(
+            _("{name}: the length of its cosine schedule is unknown: add --steps N, the number of updates", name=name)
+        )
     return schedule_of_updates(config, updates)
 
 

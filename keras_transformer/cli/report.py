@@ -10,6 +10,7 @@ from keras_transformer.cli.console import add_command
 from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split, words_of
 from keras_transformer.cli.generation_options import add_strategy_options, check_answer_by, generation_config
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.visualize.picture import check_place
 
 ENDING = ".html"
@@ -18,12 +19,12 @@ ENDING = ".html"
 def add_report(commands):
     """Adds the `report` command."""
     report = add_command(
-        commands, "report", run_report, "write an HTML report on a run: scores, answers, curves, settings, commands",
+        commands, "report", run_report, _("write an HTML report on a run: scores, answers, curves, settings, commands"),
         "keras-transformer report runs/first --output first.html",
     )  # fmt: skip
-    report.add_argument("run", metavar="RUN", help="folder of the run")
+    report.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(report)
-    report.add_argument("--output", metavar="FILE", required=True, help="HTML file to write")
+    report.add_argument("--output", metavar="FILE", required=True, help=_("HTML file to write"))
     add_part_options(report)
     add_strategy_options(report, n_best=False)
 
@@ -33,7 +34,7 @@ def run_report(options):
     check_part_options(options)
     path = pathlib.Path(options.output)
     if path.suffix.lower() != ENDING:
-        raise InputError(f"{path}: name a file that ends in {ENDING}")
+        raise InputError(_("{path}: name a file that ends in {ending}", path=path, ending=ENDING))
     check_place(path)
     import_tensorflow_quietly()
     from keras_transformer.report.report import check_packages, report_html
@@ -46,7 +47,7 @@ def run_report(options):
     split = read_split(options, run)
     options.split = split.split  # So that the commands name it.
     corpus = [os.path.basename(os.path.normpath(source)) for source in split.source]
-    print(f"Evaluating on {split.in_words()} …", file=sys.stderr, flush=True)
+    print(_("Evaluating on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     page = report_html(
         run.path, split.pairs, training_answers=split.training_answers, corpus=" ".join(corpus), split=split.split,
         commands=commands(run, corpus, options), answer_by=options.answer_by, generation=generation,

@@ -9,6 +9,7 @@ import warnings
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.language import translate as _
 from keras_transformer.serving.auth import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits
 from keras_transformer.serving.sockets import address_of, is_open, listen
@@ -20,52 +21,59 @@ NEEDED = ("fastapi", "fastapi_offline", "prometheus_client", "uvicorn")
 def add_serve(commands):
     """Adds the `serve` command."""
     serve = add_command(
-        commands, "serve", run_serve, "serve a run over HTTP: JSON, streaming, TensorFlow Serving's REST API, metrics",
+        commands,
+        "serve",
+        run_serve,
+        _("serve a run over HTTP: JSON, streaming, TensorFlow Serving's REST API, metrics"),
         "keras-transformer serve runs/first --port 8000",
-    )  # fmt: skip
-    serve.add_argument("run", metavar="RUN", help="folder of a run or an export")
+    )
+    serve.add_argument("run", metavar="RUN", help=_("folder of a run or an export"))
     serve.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)"
+        "--host", default="127.0.0.1", help=_("address to listen on (default: 127.0.0.1, this machine only)")
     )
     serve.add_argument(
-        "--port", type=int, default=8000, metavar="N", help="port to listen on (default: 8000; 0 for any free port)"
+        "--port", type=int, default=8000, metavar="N", help=_("port to listen on (default: 8000; 0 for any free port)")
     )
-    serve.add_argument("--name", help="model name in /v1/models/NAME (default: name of the folder)")
+    serve.add_argument("--name", help=_("model name in /v1/models/NAME (default: name of the folder)"))
     serve.add_argument(
-        "--api-key-file", metavar="FILE",
-        help=f"file with the API key that clients must send (default: environment variable {VARIABLE}, else no key)",
-    )  # fmt: skip
+        "--api-key-file",
+        metavar="FILE",
+        help=_(
+            "file with the API key that clients must send (default: environment variable {variable}, else no key)",
+            variable=VARIABLE,
+        ),
+    )
     add_limits(serve)
 
 
 def add_limits(parser):
     """Adds the options for the server's limits."""
-    group = parser.add_argument_group("limits")
+    group = parser.add_argument_group(_("limits"))
     group.add_argument(
         "--batch", type=int, default=Limits.batch, metavar="N",
-        help="maximum batch size in questions (default: %(default)s)",
+        help=_("maximum batch size in questions (default: %(default)s)"),
     )  # fmt: skip
     group.add_argument(
         "--queue",
         type=int,
         default=Limits.queue,
         metavar="N",
-        help="maximum number of waiting questions (default: %(default)s)",
+        help=_("maximum number of waiting questions (default: %(default)s)"),
     )
     group.add_argument(
         "--settings", type=int, default=Limits.settings, metavar="N",
-        help="maximum number of different decoding settings; memory for each is never freed (default: %(default)s)",
+        help=_("maximum number of different decoding settings; memory for each is never freed (default: %(default)s)"),
     )  # fmt: skip
     group.add_argument(
         "--rate",
         type=float,
         default=Limits.rate,
         metavar="X",
-        help="rate limit in requests per second and client (default: none)",
+        help=_("rate limit in requests per second and client (default: none)"),
     )
     group.add_argument(
         "--timeout", type=float, default=Limits.timeout, metavar="X",
-        help="timeout of an answer in seconds (default: %(default)g)",
+        help=_("timeout of an answer in seconds (default: %(default)g)"),
     )  # fmt: skip
 
 
@@ -77,15 +85,15 @@ def run_serve(options):
     check_packages()
     with listen(options.host, options.port) as listener:
         if is_open(listener) and not key:
-            warnings.warn("any machine can send requests: add --api-key-file FILE to require a key", stacklevel=1)
+            warnings.warn(_("any machine can send requests: add --api-key-file FILE to require a key"), stacklevel=1)
         import_tensorflow_quietly()
         from keras_transformer.serving.server import run_server
 
-        say(f"Loading {options.run} …")
+        say(_("Loading {run} …", run=options.run))
         served = make_served(pathlib.Path(options.run))
         address = address_of(listener)
-        say(f"Warming up …  {address}/health reports when the server is ready.")
-        run_server(served, listener, name, limits, key, lambda: say(f"Ready: {address}/docs"))
+        say(_("Warming up …  {address}/health reports when the server is ready.", address=address))
+        run_server(served, listener, name, limits, key, lambda: say(_("Ready: {address}/docs", address=address)))
     return 0
 
 
@@ -119,7 +127,9 @@ def model_name(options):
     """Returns the name of the model in URL paths."""
     name = options.name or pathlib.Path(options.run).resolve().name
     if not all(character.isalnum() or character in "._-" for character in name):
-        raise InputError(f"{name!r} is not valid in /v1/models/NAME: add --name NAME of letters, digits, '.', '_', '-'")
+        raise InputError(
+            _("{name!r} is not valid in /v1/models/NAME: add --name NAME of letters, digits, '.', '_', '-'", name=name)
+        )
     return name
 
 

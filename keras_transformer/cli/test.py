@@ -8,6 +8,7 @@ import sys
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import add_command, table, wrap
 from keras_transformer.evaluation.golden import CHANGES, check_golden, read_golden, write_golden
+from keras_transformer.language import translate as _
 
 FAILED = 1
 NARROW, WIDE = 60, 120  # Minimum and maximum line width in columns, whatever the width of the terminal.
@@ -16,18 +17,21 @@ NARROW, WIDE = 60, 120  # Minimum and maximum line width in columns, whatever th
 def add_test(commands):
     """Adds the `test` command."""
     test = add_command(
-        commands, "test", run_test, "test a run or an export against golden answers; exit with status 1 if one fails",
+        commands,
+        "test",
+        run_test,
+        _("test a run or an export against golden answers; exit with status 1 if one fails"),
         "keras-transformer test runs/first golden.jsonl",
-    )  # fmt: skip
-    test.add_argument("run", metavar="RUN", help="folder of a run or an export")
+    )
+    test.add_argument("run", metavar="RUN", help=_("folder of a run or an export"))
     test.add_argument(
         "golden", metavar="GOLDEN.jsonl",
-        help='file with one JSON object per line: {"question": "…", "answers": ["an acceptable answer", …]}',
+        help=_('file with one JSON object per line: {"question": "…", "answers": ["an acceptable answer", …]}'),
     )  # fmt: skip
-    test.add_argument("--json", action="store_true", help="print one JSON object with all results")
+    test.add_argument("--json", action="store_true", help=_("print one JSON object with all results"))
     test.add_argument(
         "--update", action="store_true",
-        help='save the answers in the file as "last", to report changes later; keeps the acceptable answers',
+        help=_('save the answers in the file as "last", to report changes later; keeps the acceptable answers'),
     )  # fmt: skip
 
 

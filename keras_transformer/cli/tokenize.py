@@ -3,6 +3,8 @@
 import json
 import sys
 
+from keras_transformer.language import translate as _
+
 
 def tokenize_texts(run, texts, answers, as_json):
     """Prints the pieces and token ids of each text; unknown characters are reported on standard error.
@@ -23,4 +25,4 @@ def tokenize_texts(run, texts, answers, as_json):
         print("\t".join(pieces))
         print("\t".join(map(str, ids)), flush=True)
         if unknown:
-            print(f"unknown to this run: {' '.join(unknown)}", file=sys.stderr)
+            print(_("unknown to this run: {characters}", characters=" ".join(unknown)), file=sys.stderr)

@@ -35,6 +35,7 @@ class Batches:
     def dataset(self, steps):
         """Maps a dataset of step numbers to batches for `model.fit`."""
 
+        @tf.autograph.experimental.do_not_convert
         def batch(step):
             arrays = tf.numpy_function(self.at, [step], [tf.int32] * (len(self.inputs) + 1), stateful=False)
             *inputs, targets = map(tf.ensure_shape, arrays, self.shapes)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.data.split import SPLITS, split_name
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.language import translate as _
 from keras_transformer.runs.lock import lock_file
 
 if TYPE_CHECKING:
@@ -165,8 +166,9 @@ def find_corpus(name):
     if name in names:
         return CORPORA[names.index(name)]
     similar = difflib.get_close_matches(name, names, n=1)
-    advice = f": did you mean {similar[0]}?" if similar else f"; there are {', '.join(names)}"
-    raise InputError(f"no corpus is named {name!r}{advice}")
+    if similar:
+        raise InputError(_("no corpus is named {name!r}: did you mean {similar}?", name=name, similar=similar[0]))
+    raise InputError(_("no corpus is named {name!r}; there are {names}", name=name, names=", ".join(names)))
 
 
 def is_corpus(name):
@@ -209,7 +211,7 @@ def download_corpus(name: str, files: Iterable[str | os.PathLike] = ()) -> None:
     corpus.downloads.mkdir(parents=True, exist_ok=True)
     with open(corpus.downloads / "lock", "ab") as lock:
         if not lock_file(lock):
-            raise InputError(f"{name}: another process is preparing it; wait for it")
+            raise InputError(_("{name}: another process is preparing it; wait for it", name=name))
         if not corpus.is_here:
             _download_and_prepare(corpus, builder, given)
 
@@ -222,7 +224,7 @@ def _download_and_prepare(corpus, builder, given):
             adopt(file, given[file], path)
         else:
             fetch(file, path)
-    print(f"{corpus.name}: preparing {corpus.prepared} …", file=sys.stderr)
+    print(_("{name}: preparing {path} …", name=corpus.name, path=corpus.prepared), file=sys.stderr)
     _prepare(builder, corpus.downloads)
 
 
@@ -257,26 +259,40 @@ def corpus_pairs(name: str, split: str = "train") -> Iterator[tuple[str, str]]:
     """
     corpus = _find_prepared(name)
     if split not in corpus.splits:
-        raise InputError(f"{name}: no split is named {split!r}; there are {', '.join(corpus.splits)}")
+        raise InputError(
+            _(
+                "{name}: no split is named {split!r}; there are {splits}",
+                name=name,
+                split=split,
+                splits=", ".join(corpus.splits),
+            )
+        )
     yield from corpus.read(split)
 
 
 def _find_prepared(name):
     corpus = find_corpus(name)
     if not corpus.is_here:
-        raise InputError(f"{name}: not downloaded yet: run keras-transformer data download {name}")
+        raise InputError(_("{name}: not downloaded yet: run keras-transformer data download {name}", name=name))
     return corpus
 
 
 def _file_of(corpus, path):
     """Returns the `RemoteFile` of a corpus that a path contains."""
     if not pathlib.Path(path).is_file():
-        raise InputError(f"{path}: no such file")
+        raise InputError(_("{path}: no such file", path=path))
     for file in corpus.files:
         if file.is_at(path):
             return file
     names = ", ".join(file.name for file in corpus.files)
-    raise InputError(f"{path}: is none of the files of {corpus.name} ({names}): its size or SHA-256 differs")
+    raise InputError(
+        _(
+            "{path}: is none of the files of {name} ({names}): its size or SHA-256 differs",
+            path=path,
+            name=corpus.name,
+            names=names,
+        )
+    )
 
 
 def _builder(corpus):

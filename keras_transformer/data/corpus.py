@@ -17,6 +17,7 @@ from keras_transformer.data.loading import CHUNK, CorpusWarning, check_pairs, re
 from keras_transformer.data.readers import ENDINGS
 from keras_transformer.data.split import SPLITS, split_pairs
 from keras_transformer.errors import CorpusTooSmall, InputError
+from keras_transformer.language import translate as _
 
 SPLIT_NAMES = {
     "train": "train", "training": "train",
@@ -206,12 +207,21 @@ def files_of(source, reading):
         return [(None, functools.partial(read_chunks, source, **reading))]
     files = sorted(file for file in pathlib.Path(path).iterdir() if file.suffix.lower() in ENDINGS)
     if not files:
-        raise InputError(f"{path}: no corpus file in this folder; its name must end in one of {', '.join(ENDINGS)}")
+        raise InputError(
+            _(
+                "{path}: no corpus file in this folder; its name must end in one of {endings}",
+                path=path,
+                endings=", ".join(ENDINGS),
+            )
+        )
     names = [split_of(file) for file in files]
     if None in names and set(names) != {None}:
         raise InputError(
-            f"{files[names.index(None)]}: its name contains no split (train, validation, test), unlike other files in "
-            "the folder; rename it"
+            _(
+                "{path}: its name contains no split (train, validation, test), unlike other files in "
+                "the folder; rename it",
+                path=files[names.index(None)],
+            )
         )
     return [(name, functools.partial(read_chunks, file, **reading)) for name, file in zip(names, files)]
 
@@ -221,7 +231,7 @@ def named_files(name):
     try:
         corpus = find_corpus(name)
     except InputError as error:
-        raise InputError(f"{name}: no such file; and {error}") from error
+        raise InputError(_("{name}: no such file; and {error}", name=name, error=error)) from error
     if file := packaged_file(name):
         return [(None, functools.partial(read_chunks, file))]
     download_corpus(name)
@@ -271,6 +281,10 @@ def check_sizes(sizes):
     for name in ("train", "validation"):
         if not sizes[name]:
             raise CorpusTooSmall(
-                f"the corpus is too small: the split of its {sum(sizes.values())} pairs leaves none for {name}; add "
-                "questions (at least about 100 different ones), or train on all of them with --no-hold-out"
+                _(
+                    "the corpus is too small: the split of its {pairs} pairs leaves none for {name}; add "
+                    "questions (at least about 100 different ones), or train on all of them with --no-hold-out",
+                    pairs=sum(sizes.values()),
+                    name=name,
+                )
             )

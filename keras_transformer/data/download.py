@@ -10,6 +10,7 @@ import shutil
 import sys
 
 from keras_transformer.errors import DownloadFailed, InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.lock import lock_file
 
 TIMEOUT = 30
@@ -80,8 +81,16 @@ def fetch(file, path, timeout=TIMEOUT, retries=RETRIES, backoff=BACKOFF):
     with open(part, "ab", buffering=0) as out:
         _lock(out, path)
         received = out.seek(0, os.SEEK_END)
-        resumed = f", {received:,} already downloaded" if received else ""
-        print(f"{file.name}: {file.size:,} bytes from {file.url}{resumed} …", file=sys.stderr)
+        message = _("{name}: {size:,} bytes from {url} …", name=file.name, size=file.size, url=file.url)
+        if received:
+            message = _(
+                "{name}: {size:,} bytes from {url}, {received:,} already downloaded …",
+                name=file.name,
+                size=file.size,
+                url=file.url,
+                received=received,
+            )
+        print(message, file=sys.stderr)
         _get_all(file, out, path, timeout, _retry_policy(file, timeout, retries, backoff))
     if not file.is_at(part):
         part.unlink()
@@ -96,7 +105,14 @@ def adopt(file, source, path):
         InputError: If it is not the expected file.
     """
     if not file.is_at(source):
-        raise InputError(f"{source}: is not {file.name} of {file.url}: its size or SHA-256 differs")
+        raise InputError(
+            _(
+                "{source}: is not {name} of {url}: its size or SHA-256 differs",
+                source=source,
+                name=file.name,
+                url=file.url,
+            )
+        )
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -109,14 +125,16 @@ def adopt(file, source, path):
 
 def _check_existing_file(file, path):
     if not file.is_at(path):
-        raise InputError(f"{path}: is not the file of {file.url} (its size or SHA-256 differs): remove it")
+        raise InputError(
+            _("{path}: is not the file of {url} (its size or SHA-256 differs): remove it", path=path, url=file.url)
+        )
 
 
 def _lock(out, path):
     """Locks the `.part` file against other processes."""
     with contextlib.suppress(OSError):  # Some file systems of clusters have no locks; the checksum detects damage.
         if not lock_file(out):
-            raise InputError(f"{path}: another process is downloading it; wait for that one")
+            raise InputError(_("{path}: another process is downloading it; wait for that one", path=path))
 
 
 def _retry_policy(file, timeout, retries, backoff):
@@ -130,7 +148,8 @@ def _retry_policy(file, timeout, retries, backoff):
             else:
                 reason, pause = _reason(self.history[-1].error, timeout), None
             pause = pause or self.get_backoff_time()
-            print(f"{file.name}: {reason}; trying again in {pause:.0f} s …", file=sys.stderr)
+            message = _("{name}: {reason}; trying again in {pause:.0f} s …", name=file.name, reason=reason, pause=pause)
+            print(message, file=sys.stderr)
             super().sleep(response)
 
     return PrintedRetry(
@@ -227,17 +246,22 @@ def _reason(error, timeout):
         if isinstance(cause, OSError) and cause.errno is not None:
             return cause.strerror
     if any(isinstance(cause, (requests.Timeout, urllib3.exceptions.TimeoutError)) for cause in causes):
-        return f"no answer for {timeout:g} s"
+        return _("no answer for {timeout:g} s", timeout=timeout)
     return str(error)
 
 
 def _status(status, reason):
-    return f"the server returned {status} {reason}"
+    return _("the server returned {status} {reason}", status=status, reason=reason)
 
 
 def _failure(file, path, reason):
-    advice = f"download it in another way to {path}, or name a copy with --from FILE"
-    return DownloadFailed(errno.EIO, f"{file.url}: {reason}; try again later, or {advice}")
+    message = _(
+        "{url}: {reason}; try again later, or download it in another way to {path}, or name a copy with --from FILE",
+        url=file.url,
+        reason=reason,
+        path=path,
+    )
+    return DownloadFailed(errno.EIO, message)
 
 
 def _sha256(path):

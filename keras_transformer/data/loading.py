@@ -9,6 +9,7 @@ import pandas
 from keras_transformer.data.catalog import packaged_file
 from keras_transformer.data.readers import MOST_NAMED, corpus_label, corpus_paths, listing, read_rows
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 CHUNK = 100_000  # Number of pairs in a chunk, which is held in memory at a time.
 
@@ -66,7 +67,7 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
     for row, question_text, answer_text, problem, opening in read_rows(path, question, answer, encoding, turns):
         if problem:
             unusable += 1
-            faults += [f"row {row}: {problem}"] if len(faults) < MOST_NAMED else []
+            faults += [_("row {row}: {problem}", row=row, problem=_(problem))] if len(faults) < MOST_NAMED else []
             continue
         usable += 1
         chunk.append((question_text, answer_text, opening, row))
@@ -76,10 +77,20 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
     if chunk:
         yield table_of(chunk, name)
     if not usable:
-        raise InputError(f"{label}: no question-answer pair in it" + (f" ({faults[0]})" if faults else ""))
+        empty = _("{path}: no question-answer pair in it", path=label)
+        raise InputError(f"{empty} ({faults[0]})" if faults else empty)
     if unusable:
-        named = listing(faults, "; ") + (f"; … and {unusable - len(faults)} more" if unusable > len(faults) else "")
-        warnings.warn(f"{label}: {unusable} of {usable + unusable} rows left out: {named}", CorpusWarning, stacklevel=3)
+        named = listing(faults, "; ")
+        if unusable > len(faults):
+            named = _("{faults}; … and {count} more", faults=named, count=unusable - len(faults))
+        message = _(
+            "{path}: {left_out} of {rows} rows left out: {faults}",
+            path=label,
+            left_out=unusable,
+            rows=usable + unusable,
+            faults=named,
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=3)
 
 
 def table_of(rows, name):
@@ -91,8 +102,21 @@ def check_pairs(pairs):
     """Returns a DataFrame of pairs; raises `InputError` unless it is valid like those of `load_pairs`."""
     for column in ("question", "answer"):
         if column not in pairs.columns:
-            raise InputError(f"the pairs have no column {column!r}; they have {', '.join(map(repr, pairs.columns))}")
+            raise InputError(
+                _(
+                    "the pairs have no column {column!r}; they have {columns}",
+                    column=column,
+                    columns=", ".join(map(repr, pairs.columns)),
+                )
+            )
         for row, text in enumerate(pairs[column]):
             if not isinstance(text, str) or not text.strip():
-                raise InputError(f"row {row} of the pairs: {column} must be non-empty text, not {text!r}")
+                raise InputError(
+                    _(
+                        "row {row} of the pairs: {column} must be non-empty text, not {text!r}",
+                        row=row,
+                        column=column,
+                        text=text,
+                    )
+                )
     return pairs

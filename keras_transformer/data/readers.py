@@ -11,11 +11,14 @@ import re
 import unicodedata
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.text.turns import BETWEEN
 
-BROKEN_QUOTES = "broken quotes"
+BROKEN_QUOTES = translatable("broken quotes")
 LONGEST_RECORD = 10_000  # Maximum lines of a record. An unclosed quote would otherwise read the whole file into memory.
-NUL = "NUL character"
+NUL = translatable("NUL character")
+MISSING = {"question": translatable("no question"), "answer": translatable("no answer")}
 
 
 def read_lines(path, encoding="utf-8"):
@@ -36,21 +39,25 @@ def read_lines(path, encoding="utf-8"):
 def open_text(path, encoding="utf-8"):
     """Opens a text file without converting line ends; raises `InputError` if the file or the encoding is unknown."""
     if os.path.isdir(path):
-        raise InputError(f"{path}: a folder, not a file")
+        raise InputError(_("{path}: a folder, not a file", path=path))
     try:
         # A byte-order mark belongs to the encoding, not to the name of the first column.
         codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
         return open(path, encoding=codec, newline="")
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(_("{path}: no such file", path=path)) from None
     except LookupError:
-        raise InputError(f"no text encoding is named {encoding!r}; try utf-8, cp949 or utf-16") from None
+        raise InputError(
+            _("no text encoding is named {encoding!r}; try utf-8, cp949 or utf-16", encoding=encoding)
+        ) from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
 
 
 def _unreadable(path, error):
-    return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
+    return InputError(
+        _("{path}: cannot be read: {reason}", path=path, reason=getattr(error, "strerror", None) or error)
+    )
 
 
 def _decoding_fault(path, codec):
@@ -58,15 +65,16 @@ def _decoding_fault(path, codec):
     with open(path, "rb") as file:
         data = file.read()
     name = "UTF-8" if codec == "utf-8-sig" else codec
-    fault = f"{path}: line {_first_undecodable_line(data, codec)} is not {name}"
+    line = _first_undecodable_line(data, codec)
+    fault = _("{path}: line {line} is not {encoding}", path=path, line=line, encoding=name)
     if name != "UTF-8":
-        return f"{fault}: give the file's encoding with --encoding"
+        return _("{fault}: give the file's encoding with --encoding", fault=fault)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return f"{fault}; the file starts like UTF-16: add --encoding utf-16"
+        return _("{fault}; the file starts like UTF-16: add --encoding utf-16", fault=fault)
     with contextlib.suppress(UnicodeDecodeError):
         data.decode("cp949")
-        return f"{fault}; the file reads as CP949: add --encoding cp949"
-    return f"{fault}: give its encoding with --encoding"
+        return _("{fault}; the file reads as CP949: add --encoding cp949", fault=fault)
+    return _("{fault}: give its encoding with --encoding", fault=fault)
 
 
 def _first_undecodable_line(data, codec):
@@ -246,7 +254,7 @@ def read_rows(path, question=None, answer=None, encoding="utf-8", turns=1):
         InputError: If the arguments are invalid for any corpus.
     """
     if (question is None) != (answer is None):
-        raise InputError("give both --question and --answer, or neither")
+        raise InputError(_("give both --question and --answer, or neither"))
     names = None if question is None else (question, answer)
     return itertools.starmap(_checked_row, _rows(corpus_paths(path), names, encoding, turns))
 
@@ -265,13 +273,15 @@ def _rows(paths, names, encoding, turns):
     """Returns an iterator of (row, question, answer, problem); the texts are None if there is a problem."""
     if len(paths) == 2:
         if names:
-            raise InputError("--question and --answer name columns, but two parallel text files have no columns")
+            raise InputError(_("--question and --answer name columns, but two parallel text files have no columns"))
         for path in paths:
             if os.path.splitext(path)[1].lower() in (".csv", *JSON_ENDINGS):
-                raise InputError(f"{path}: contains pairs, but two files must be parallel text; give this file alone")
+                raise InputError(
+                    _("{path}: contains pairs, but two files must be parallel text; give this file alone", path=path)
+                )
         return _parallel_rows(paths, encoding)
     if len(paths) != 1:
-        raise InputError(f"give one corpus file, or two parallel text files, not {len(paths)}")
+        raise InputError(_("give one corpus file, or two parallel text files, not {count}", count=len(paths)))
     path = paths[0]
     ending = os.path.splitext(path)[1].lower()
     if ending in JSON_ENDINGS:
@@ -279,10 +289,12 @@ def _rows(paths, names, encoding, turns):
     if ending in DELIMITERS:
         return _delimited_rows(path, DELIMITERS[ending], names, encoding)
     if os.path.isdir(path):
-        raise InputError(f"{path}: a folder, not a file")
+        raise InputError(_("{path}: a folder, not a file", path=path))
     if not ending and not os.path.exists(path):
-        raise InputError(f"{path}: no such file")
-    raise InputError(f"{path}: unknown file type; the name must end in one of {', '.join(ENDINGS)}")
+        raise InputError(_("{path}: no such file", path=path))
+    raise InputError(
+        _("{path}: unknown file type; the name must end in one of {endings}", path=path, endings=", ".join(ENDINGS))
+    )
 
 
 def _checked_row(row, question, answer, problem, opening=None):
@@ -294,9 +306,9 @@ def _checked_row(row, question, answer, problem, opening=None):
 
 def _pair_problem(question, answer):
     if not question:
-        return "no question"
+        return MISSING["question"]
     if not answer:
-        return "no answer"
+        return MISSING["answer"]
     return NUL if "\0" in question or "\0" in answer else None
 
 
@@ -307,8 +319,14 @@ def _parallel_rows(paths, encoding):
             longer = row + sum(1 for _ in lines)
             counts = [row - 1 if text is None else longer for text in (question, answer)]
             raise InputError(
-                f"{paths[0]} has {counts[0]} lines and {paths[1]} has {counts[1]}: "
-                "line i of the first must be answered by line i of the second"
+                _(
+                    "{first} has {first_lines} lines and {second} has {second_lines}: "
+                    "line i of the first must be answered by line i of the second",
+                    first=paths[0],
+                    first_lines=counts[0],
+                    second=paths[1],
+                    second_lines=counts[1],
+                )
             )
         if not (question.isspace() and answer.isspace()):
             yield row, question, answer, None
@@ -320,7 +338,14 @@ def _delimited_rows(path, delimiter, names, encoding):
         for row, cells, problem in delimited_records(read_lines(path, encoding), delimiter):
             if columns is None:
                 if problem:
-                    raise InputError(f"{path}: row {row}: {problem}, but the first row must name the columns")
+                    raise InputError(
+                        _(
+                            "{path}: row {row}: {problem}, but the first row must name the columns",
+                            path=path,
+                            row=row,
+                            problem=problem,
+                        )
+                    )
                 columns = _find_columns(path, cells, names)
                 if columns:
                     continue
@@ -369,7 +394,7 @@ def _turn_problem(text, number):
 
 def _json_problem(value, what):
     if value is None:
-        return f"no {what}"
+        return MISSING.get(what, f"no {what}")
     if not isinstance(value, str):
         return f"{what} is not a string"
     try:
@@ -391,21 +416,29 @@ def _find_columns(path, present, names):
     if question is None and answer is None:
         return None
     if question is None:
-        raise _unknown_columns(path, present, "question")
+        raise _unknown_columns(path, present, translatable("question"))
     if answer is None:
-        raise _unknown_columns(path, present, "answer")
+        raise _unknown_columns(path, present, translatable("answer"))
     return question, answer
 
 
 def _position(path, present, name):
     if name not in present:
-        raise InputError(f"{path}: no column named {name!r}; there are {listing(present)}")
+        raise InputError(
+            _("{path}: no column named {name!r}; there are {names}", path=path, name=name, names=listing(present))
+        )
     return present.index(name)
 
 
 def _unknown_columns(path, present, missing):
-    named = "name the columns with --question and --answer"
-    return InputError(f"{path}: no known {missing} column among {listing(present)}; {named}")
+    return InputError(
+        _(
+            "{path}: no known {missing} column among {names}; name the columns with --question and --answer",
+            path=path,
+            missing=_(missing),
+            names=listing(present),
+        )
+    )
 
 
 def listing(texts, separator=", "):
@@ -413,5 +446,5 @@ def listing(texts, separator=", "):
     shown = [" ".join(text.split()) for text in texts[:MOST_NAMED]]
     shown = [text if len(text) <= 60 else text[:59] + "…" for text in shown]
     if more := len(texts) - len(shown):
-        shown.append(f"… and {more} more")
+        shown.append(_("… and {count} more", count=more))
     return separator.join(shown)

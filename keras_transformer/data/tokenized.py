@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_transformer.data.loading import CorpusWarning
 from keras_transformer.errors import NO_ROOM, DiskFull, InputError
+from keras_transformer.language import translate as _
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.turns import question_ids
 
@@ -112,7 +113,9 @@ class PairEncoder:
         if self._long:
             self._warn_of_long_pairs()
         if not self._lengths:
-            raise InputError(f"no pair of at most {self.max_length} tokens in the corpus; raise max_length")
+            raise InputError(
+                _("no pair of at most {max_length} tokens in the corpus; raise max_length", max_length=self.max_length)
+            )
         starts = np.zeros(len(self._lengths) + 1, "int64")
         np.cumsum(self._lengths, out=starts[1:])
         return EncodedPairs(np.memmap(self._file, self._dtype, "r"), starts, self._characters)

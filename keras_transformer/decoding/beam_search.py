@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.layers import Tensor
 from keras_transformer.padding import PAD_ID
 
@@ -36,9 +37,11 @@ class Beam:
 
     def __post_init__(self):
         if self.num_beams < 1:
-            raise InputError(f"num_beams must be 1 or more, not {self.num_beams}")
+            raise InputError(_("num_beams must be 1 or more, not {num_beams}", num_beams=self.num_beams))
         if not 0 <= self.length_penalty < float("inf"):
-            raise InputError(f"length_penalty must be 0 or more, not {self.length_penalty}")
+            raise InputError(
+                _("length_penalty must be 0 or more, not {length_penalty}", length_penalty=self.length_penalty)
+            )
 
     def penalty(self, length: Tensor) -> Tensor:
         """Returns lp(length)."""
@@ -201,6 +204,6 @@ def best_hypotheses(pool, number):
 
 def pick(values, places):
     """Gathers the entries at `places` (batch, n) from values (batch, m, …). Returns shape (batch, n, …)."""
-    for _ in values.shape[2:]:
+    for _axis in values.shape[2:]:
         places = ops.expand_dims(places, -1)
     return ops.take_along_axis(values, ops.cast(places, "int32"), axis=1)

@@ -52,7 +52,8 @@ def compiled_by_tensorflow(function):
         try:
             program = programs.pop()  # Atomic, so two threads never get the same program.
         except IndexError:
-            program = tf.function(function, jit_compile=True).get_concrete_function(*arguments)
+            compiled = tf.function(function, jit_compile=True, autograph=False)
+            program = compiled.get_concrete_function(*arguments)
         try:
             return program(*arguments)
         finally:

@@ -10,6 +10,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
 from keras_transformer.decoding.samplers import Forced, Greedy, Sampling
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 Strategy: TypeAlias = Greedy | Sampling | Beam
 """The decoding strategies of `generate`."""
@@ -70,15 +71,32 @@ class GenerationConfig:
         )
         object.__setattr__(self, "constraints", constraints)
         if self.max_length is not None and self.max_length < 1:
-            raise InputError(f"max_length must be 1 or more, not {self.max_length}")
+            raise InputError(_("max_length must be 1 or more, not {max_length}", max_length=self.max_length))
         if self.max_length is not None and self.min_length > self.max_length:
-            raise InputError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+            raise InputError(
+                _(
+                    "min_length {min_length} is more than max_length {max_length}",
+                    min_length=self.min_length,
+                    max_length=self.max_length,
+                )
+            )
         if self.num_return < 1:
-            raise InputError(f"num_return must be 1 or more, not {self.num_return}")
+            raise InputError(_("num_return must be 1 or more, not {num_return}", num_return=self.num_return))
         if isinstance(self.strategy, Greedy) and self.num_return > 1:
-            raise InputError(f"greedy decoding finds one answer, not {self.num_return}: search with beams, or sample")
+            raise InputError(
+                _(
+                    "greedy decoding finds one answer, not {num_return}: search with beams, or sample",
+                    num_return=self.num_return,
+                )
+            )
         if isinstance(self.strategy, Beam) and self.num_return > self.strategy.num_beams:
-            raise InputError(f"{self.strategy.num_beams} beams cannot find {self.num_return} answers: take more beams")
+            raise InputError(
+                _(
+                    "{num_beams} beams cannot find {num_return} answers: take more beams",
+                    num_beams=self.strategy.num_beams,
+                    num_return=self.num_return,
+                )
+            )
 
     def limited_to(self, longest: int) -> GenerationConfig:
         """Returns the configuration with `max_length` filled in: its own, or `longest` if it is None.
@@ -102,5 +120,5 @@ def chosen_generation(strategy: Strategy | None, generation: GenerationConfig | 
     if strategy is None:
         return generation
     if generation is not None:
-        raise InputError("strategy and generation are both given: put the strategy into the GenerationConfig")
+        raise InputError(_("strategy and generation are both given: put the strategy into the GenerationConfig"))
     return GenerationConfig(strategy)

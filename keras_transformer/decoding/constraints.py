@@ -5,6 +5,7 @@ import dataclasses
 from keras import ops
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
 
 IMPOSSIBLE = -1e9  # Below any real sum of log-probabilities, and finite, so that it cannot produce NaN.
@@ -33,13 +34,23 @@ class TokenConstraints:
 
     def __post_init__(self):
         if self.min_length < 0:
-            raise InputError(f"min_length must be 0 or more, not {self.min_length}")
+            raise InputError(_("min_length must be 0 or more, not {min_length}", min_length=self.min_length))
         if not 1 <= self.repetition_penalty < float("inf"):
-            raise InputError(f"repetition_penalty must be 1 or more, not {self.repetition_penalty}")
+            raise InputError(
+                _(
+                    "repetition_penalty must be 1 or more, not {repetition_penalty}",
+                    repetition_penalty=self.repetition_penalty,
+                )
+            )
         if self.no_repeat_ngram < 0:
-            raise InputError(f"no_repeat_ngram must be 0 (disabled) or more, not {self.no_repeat_ngram}")
+            raise InputError(
+                _(
+                    "no_repeat_ngram must be 0 (disabled) or more, not {no_repeat_ngram}",
+                    no_repeat_ngram=self.no_repeat_ngram,
+                )
+            )
         if any(not 0 <= token < 2**31 for token in self.forbidden_ids):
-            raise InputError(f"forbidden_ids must be token ids, 0 or more, not {list(self.forbidden_ids)}")
+            raise InputError(_("forbidden_ids must be token ids, 0 or more, not {ids}", ids=list(self.forbidden_ids)))
 
     def apply(self, log_probabilities, ids, index, end_id):
         """Applies the constraints to the log-probabilities.

@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.layers import Tensor
 
 BELOW_ONE = 1 - 1e-6  # A float32 sum times this is less than the sum, regardless of rounding.
@@ -60,13 +61,13 @@ class Sampling:
 
     def __post_init__(self):
         if not np.finfo("float32").tiny <= self.temperature < float("inf"):
-            raise InputError(f"temperature must be above 0, not {self.temperature}")
+            raise InputError(_("temperature must be above 0, not {temperature}", temperature=self.temperature))
         if self.top_k < 0:
-            raise InputError(f"top_k must be 0 (no limit) or more, not {self.top_k}")
+            raise InputError(_("top_k must be 0 (no limit) or more, not {top_k}", top_k=self.top_k))
         if not 0 < self.top_p <= 1:
-            raise InputError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+            raise InputError(_("top_p must be above 0 and at most 1, not {top_p}", top_p=self.top_p))
         if self.seed is not None and self.seed < 0:
-            raise InputError(f"seed must be 0 or more, not {self.seed}")
+            raise InputError(_("seed must be 0 or more, not {seed}", seed=self.seed))
 
     def draw(self, questions: int, num_return: int, max_length: int) -> np.ndarray:
         """Draws a number in [0, 1) for every token: float32 (questions · num_return, max_length).

@@ -15,6 +15,7 @@ from keras_transformer.chat.confidence import Confidence, decoding_settings
 from keras_transformer.decoding.config import GenerationConfig, Strategy, chosen_generation
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.out_of_domain import invented
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import WEIGHTS, Run
 from keras_transformer.runs.tensor_file import tensors_checksum
 
@@ -55,7 +56,7 @@ def calibrate(
     weights = tensors_checksum(run.path / WEIGHTS)  # Read first, to detect a training in the meantime.
     unique_questions = different(questions)
     if not unique_questions:
-        raise InputError("there is no question to calibrate on")
+        raise InputError(_("there is no question to calibrate on"))
     bot = Chatbot.load(run_dir)
     way = bot.way(answer_by, generation=generation)
     recorded_settings = {"answer_by": way}

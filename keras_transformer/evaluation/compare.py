@@ -13,6 +13,7 @@ from keras_transformer.errors import InputError
 from keras_transformer.evaluation.bootstrap import difference
 from keras_transformer.evaluation.evaluate import evaluation
 from keras_transformer.evaluation.text_metrics import Score
+from keras_transformer.language import translate as _
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def compare(
         InputError: If there are fewer than two runs, or like `evaluate`.
     """
     if len(run_dirs) < 2:
-        raise InputError("name two runs or more to compare")
+        raise InputError(_("name two runs or more to compare"))
     generation = chosen_generation(strategy, generation)
     evaluations = [evaluation(run_dir, pairs, training_answers, answer_by, generation) for run_dir in run_dirs]
     all_scores = with_common_answers([comparable(one.scores) for one in evaluations])

@@ -17,6 +17,7 @@ from keras_transformer.evaluation import text_metrics
 from keras_transformer.evaluation.bootstrap import intervals
 from keras_transformer.evaluation.leakage import warn_of_leakage
 from keras_transformer.evaluation.perplexity import likelihood
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def evaluation(
     text_metrics.check_packages()
     asked = answers_by_question(check_pairs(pairs))
     if not asked:
-        raise InputError("there are no pairs to evaluate on")
+        raise InputError(_("there are no pairs to evaluate on"))
     leaked = warn_of_leakage(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
     way = bot.way(answer_by, generation=generation)

@@ -6,12 +6,14 @@ import os
 import unicodedata
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.text.normalize import normalize
 
 BATCH = 64  # Questions per batch.
 NOW_FAILS, NOW_PASSES, STILL_FAILS, STILL_PASSES = CHANGES = ("now fails", "now passes", "still fails", "still passes")
 """The kinds of changes since the last update, the worst first."""
-EMPTY = "is empty"
+EMPTY = translatable("is empty")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +78,9 @@ def read_golden(path):
     """
     records = parse(path, read_lines(path))
     if not records:
-        raise InputError(f'{path}: holds no question. Add a line such as {{"question": "Hello", "answers": ["Hi!"]}}')
+        raise InputError(
+            _('{path}: holds no question. Add a line such as {{"question": "Hello", "answers": ["Hi!"]}}', path=path)
+        )
     return [
         GoldenQuestion(record["question"], tuple(record["answers"]), record.get("last"))
         for _, record in records.values()
@@ -137,9 +141,10 @@ def add_to_golden(path, question, answer):
     Raises:
         InputError: If a text is empty, the file cannot be read or written, or a row is invalid.
     """
-    for name, text in (("question", question), ("answer", answer)):
-        if fault := text_fault(text):
-            raise InputError(f"the {name} {fault}. Write one.")
+    if fault := text_fault(question):
+        raise InputError(_("the question {fault}. Write one.", fault=_(fault)))
+    if fault := text_fault(answer):
+        raise InputError(_("the answer {fault}. Write one.", fault=_(fault)))
     lines = read_lines(path) if os.path.lexists(path) else []
     records = parse(path, lines)
     index, record = records.get(key_of(question), (None, {"question": question.strip(), "answers": []}))
@@ -158,19 +163,21 @@ def add_to_golden(path, question, answer):
 def read_lines(path):
     """Reads the lines of a UTF-8 file without their LF; the last is "" if the file ends with an LF."""
     if os.path.isdir(path):
-        raise InputError(f"{path}: a folder, not a file. Name a JSONL file.")
+        raise InputError(_("{path}: a folder, not a file. Name a JSONL file.", path=path))
     try:
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(_("{path}: no such file", path=path)) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(
+            _("{path}: cannot be read: {reason}", path=path, reason=getattr(error, "strerror", None) or error)
+        ) from None
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, row {row}: not UTF-8. Save the file in UTF-8.") from None
+        raise InputError(_("{path}, row {row}: not UTF-8. Save the file in UTF-8.", path=path, row=row)) from None
     return data.decode("utf-8-sig").split("\n")  # Not splitlines(): a text may contain U+2028.
 
 
@@ -193,12 +200,17 @@ def parse(path, lines):
             continue
         record, fault = checked_record(line)
         if fault:
-            raise InputError(f"{path}, row {index + 1}: {fault}")
+            raise InputError(_("{path}, row {number}: {fault}", path=path, number=index + 1, fault=fault))
         key = key_of(record["question"])
         if key in records:
             earlier = records[key][0] + 1
             raise InputError(
-                f"{path}, row {index + 1}: the same question as in row {earlier}. Put all answers into one of them."
+                _(
+                    "{path}, row {number}: the same question as in row {earlier}. Put all answers into one of them.",
+                    path=path,
+                    number=index + 1,
+                    earlier=earlier,
+                )
             )
         records[key] = index, record
     return records
@@ -209,36 +221,37 @@ def checked_record(line):
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):  # RecursionError: brackets nested too deep.
-        return None, 'not JSON. Write {"question": "…", "answers": ["…"]} in one line.'
+        return None, _('not JSON. Write {"question": "…", "answers": ["…"]} in one line.')
     if not isinstance(record, dict):
-        return None, 'not a JSON object. Write {"question": "…", "answers": ["…"]}.'
-    for name, advice in (("question", "Write a text."), ("answers", "Write a list of texts.")):
-        if name not in record:
-            return None, f'"{name}" is missing. {advice}'
+        return None, _('not a JSON object. Write {"question": "…", "answers": ["…"]}.')
+    if "question" not in record:
+        return None, _('"question" is missing. Write a text.')
+    if "answers" not in record:
+        return None, _('"answers" is missing. Write a list of texts.')
     if fault := text_fault(record["question"]):
-        return None, f'"question" {fault}. Write a text.'
+        return None, _('"question" {fault}. Write a text.', fault=_(fault))
     answers = record["answers"]
     if not isinstance(answers, list) or not answers:
-        fault = "is not a list" if not isinstance(answers, list) else "is empty"
-        return None, f'"answers" {fault}. Write a list of texts.'
+        fault = _("is not a list") if not isinstance(answers, list) else _(EMPTY)
+        return None, _('"answers" {fault}. Write a list of texts.', fault=fault)
     for number, answer in enumerate(answers, 1):
         if fault := text_fault(answer):
-            return None, f"answer {number} {fault}. Write a text or remove it."
+            return None, _("answer {number} {fault}. Write a text or remove it.", number=number, fault=_(fault))
     if "last" in record and (fault := text_fault(record["last"])) and fault != EMPTY:
-        return None, f'"last" {fault}. Remove it.'
+        return None, _('"last" {fault}. Remove it.', fault=_(fault))
     return record, None
 
 
 def text_fault(text):
     """Returns what is wrong with a text; None if it is valid."""
     if not isinstance(text, str):
-        return "is not a text"
+        return translatable("is not a text")
     if not text.strip():
         return EMPTY
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return "is not valid Unicode: it contains a lone surrogate"
+        return translatable("is not valid Unicode: it contains a lone surrogate")
     return None
 
 
@@ -259,4 +272,4 @@ def write_lines(path, lines):
     try:
         write_atomically(os.path.realpath(path), "\n".join(lines).encode("utf-8"))
     except (PermissionError, FileNotFoundError) as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(_("{path}: cannot be written: {reason}", path=path, reason=error.strerror)) from error

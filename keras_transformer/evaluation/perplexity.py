@@ -17,6 +17,7 @@ from keras_transformer.data.tokenized import token_ids
 from keras_transformer.decoding.generate import bucket_length
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.text_metrics import Score, ratio
+from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID, pad
 from keras_transformer.text.normalize import normalize
 
@@ -65,7 +66,12 @@ def likelihood(bot, asked):
     ids = token_ids(questions, answers, bot.tokenizer, bot.target_tokenizer, bot.max_length, bot.turns)
     short = [pair for pair, both in enumerate(ids) if max(map(len, both)) <= bot.max_length]
     if not short:
-        raise InputError(f"no pair of at most {bot.max_length} tokens: there is nothing to compute a loss on")
+        raise InputError(
+            _(
+                "no pair of at most {max_length} tokens: there is nothing to compute a loss on",
+                max_length=bot.max_length,
+            )
+        )
     if left_out := len(pairs) - len(short):
         what = f"{left_out} of {len(pairs)} pairs are longer than {bot.max_length} tokens and left out of the loss"
         warnings.warn(what, CorpusWarning, stacklevel=2)

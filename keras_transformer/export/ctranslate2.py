@@ -18,6 +18,7 @@ from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
+from keras_transformer.language import translate as _
 from keras_transformer.layers.positional_encoding import positional_encoding
 from keras_transformer.layers.residual import EPSILON
 from keras_transformer.models.transformer import components_of
@@ -49,7 +50,13 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
         InputError: If the quantization is not supported, or CTranslate2 is not installed.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"a CTranslate2 model does not support {quantization} weights: use {', '.join(QUANTIZATIONS)}")
+        raise InputError(
+            _(
+                "a CTranslate2 model does not support {quantization} weights: use {names}",
+                quantization=quantization,
+                names=", ".join(QUANTIZATIONS),
+            )
+        )
     answer = import_answer()
     for path in BESIDE:
         shutil.copyfile(path, folder / path.name)

@@ -20,6 +20,7 @@ from keras_transformer.decoding.generate import make_program
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
+from keras_transformer.language import translate as _
 from keras_transformer.models.incremental import IncrementalTransformer
 
 BESIDE = Path(__file__).with_name("litert_files")  # Files that every folder contains.
@@ -52,9 +53,15 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
             is not TensorFlow.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
+        raise InputError(
+            _(
+                "quantization must be one of {names}, not {quantization!r}",
+                names=", ".join(QUANTIZATIONS),
+                quantization=quantization,
+            )
+        )
     if keras.backend.backend() != "tensorflow":
-        raise InputError("the export to LiteRT needs the TensorFlow backend: set KERAS_BACKEND=tensorflow")
+        raise InputError(_("the export to LiteRT needs the TensorFlow backend: set KERAS_BACKEND=tensorflow"))
     write_beside(run, folder, BESIDE, "LiteRT", fallback)
     if fallback is None:
         write_retrieval(Chatbot.of_run(run, model), folder)

@@ -15,6 +15,7 @@ import numpy as np
 from keras_transformer import __version__
 from keras_transformer.chat.datastore import CORRECTIONS
 from keras_transformer.errors import NO_ROOM, DiskFull, InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import sha256, write_json
 from keras_transformer.runs.run import WEIGHTS
 from keras_transformer.runs.tensor_file import load_tensors
@@ -47,7 +48,7 @@ def new_folder(path):
     """
     path = pathlib.Path(path)
     if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-        raise InputError(f"{path}: already exists; use a new or empty folder for the export")
+        raise InputError(_("{path}: already exists; use a new or empty folder for the export", path=path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         temporary.mkdir(parents=True)
@@ -59,7 +60,7 @@ def new_folder(path):
         if error.errno in NO_ROOM:
             what = f"{NO_ROOM[error.errno]}: could not write {path}; make room and run it again"
             raise DiskFull(error.errno, what) from error
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(_("{path}: cannot be written: {reason}", path=path, reason=error.strerror)) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -88,7 +89,14 @@ def verified(answers, expected, exact):
     equal = sum(is_same(*pair, exact) for pair in zip(answers, expected, strict=True))
     if equal < (len(expected) if exact else LEAST_EQUAL * len(expected)):
         compared = "answers, with their scores," if exact else "answers"
-        raise InputError(f"the export was discarded: only {equal} of {len(expected)} {compared} match those of the run")
+        raise InputError(
+            _(
+                "the export was discarded: only {equal} of {expected} {compared} match those of the run",
+                equal=equal,
+                expected=len(expected),
+                compared=compared,
+            )
+        )
     return {"questions": len(expected), "equal": equal}
 
 
@@ -145,12 +153,21 @@ def read_about(folder):
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         version, files = about["format"], about["files"].items()
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{folder / ABOUT}: damaged: {error}") from error
+        raise InputError(_("{path}: damaged: {error}", path=folder / ABOUT, error=error)) from error
     if version != FORMAT:
-        raise InputError(f"{folder / ABOUT}: has format {version}, but this version reads format {FORMAT}")
+        raise InputError(
+            _(
+                "{path}: has format {version}, but this version reads format {format}",
+                path=folder / ABOUT,
+                version=version,
+                format=FORMAT,
+            )
+        )
     for name, file in files:
         if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: missing; export the run again")
+            raise InputError(_("{path}: missing; export the run again", path=folder / name))
         if about_file(folder / name) != file:
-            raise InputError(f"{folder / name}: damaged, or changed since it was written; export the run again")
+            raise InputError(
+                _("{path}: damaged, or changed since it was written; export the run again", path=folder / name)
+            )
     return about

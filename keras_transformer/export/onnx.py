@@ -19,6 +19,7 @@ from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.export import EXACT
 from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
+from keras_transformer.language import translate as _
 from keras_transformer.models.incremental import IncrementalTransformer
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
@@ -49,9 +50,15 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
             missing, or the Keras backend is not TensorFlow.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"quantization must be one of {', '.join(QUANTIZATIONS)}, not {quantization!r}")
+        raise InputError(
+            _(
+                "quantization must be one of {names}, not {quantization!r}",
+                names=", ".join(QUANTIZATIONS),
+                quantization=quantization,
+            )
+        )
     if keras.backend.backend() != "tensorflow":
-        raise InputError("the export to ONNX needs the TensorFlow backend: set KERAS_BACKEND=tensorflow")
+        raise InputError(_("the export to ONNX needs the TensorFlow backend: set KERAS_BACKEND=tensorflow"))
     for package in ("tf2onnx", "onnxruntime"):
         imported(package)  # Fails early if it is missing.
     write_beside(run, folder, BESIDE, "ONNX", fallback)

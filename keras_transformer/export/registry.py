@@ -19,6 +19,7 @@ from keras_transformer.export import EXACT, FORMATS, MODULES
 from keras_transformer.export.exporter import Exporter
 from keras_transformer.export.manifest import about_export, new_folder, questions_of, verified, write_about
 from keras_transformer.export.run_folder import answers_of
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 
 
@@ -63,7 +64,7 @@ def fallback_of(run, exporter, text, refusals, options):
     """Returns the `Fallback` for the answers of an export. Raises `InputError` if there can be none."""
     if exporter.IS_RUN_FOLDER:
         raise InputError(
-            "an exported run folder cannot store a fallback: export it without, and pass --fallback when you use it"
+            _("an exported run folder cannot store a fallback: export it without, and pass --fallback when you use it")
         )
     return Confidence.load(run.path, answer_by=GENERATE, generation=options.get("generation")).fallback(text, refusals)
 
@@ -71,7 +72,9 @@ def fallback_of(run, exporter, text, refusals, options):
 def exporter_of(kind: str) -> Exporter:
     """Returns the module that writes and loads a format. Raises `InputError` if there is no such format."""
     if kind not in FORMATS:
-        raise InputError(f"unknown export format {kind!r}: use one of {', '.join(FORMATS)}")
+        raise InputError(
+            _("unknown export format {kind!r}: use one of {formats}", kind=kind, formats=", ".join(FORMATS))
+        )
     return importlib.import_module(f"keras_transformer.export.{MODULES[kind]}")
 
 
@@ -102,7 +105,9 @@ def export_saved_model(
     )
     if strategy is not None or generation != GenerationConfig():
         if options.get("generation") is not None:
-            raise InputError("generation and other decoding settings are both given: put all into the GenerationConfig")
+            raise InputError(
+                _("generation and other decoding settings are both given: put all into the GenerationConfig")
+            )
         options["generation"] = generation
     return export(run_dir, path, "saved_model", **options)
 
@@ -166,11 +171,16 @@ def check_fallback(fallback, bot, candidates, judged):
     """
     questions = questions_of(bot.tokenizer)
     results = zip(candidates(questions), judged(questions), bot.pieces(questions), strict=True)
-    for (answer, _), (output, score), pieces in results:
+    for (answer, _score), (output, score), pieces in results:
         if output != fallback.instead_of(answer, score, pieces):
             raise InputError(
-                f"the export was discarded: it applies the fallback wrongly and returns {output!r} "
-                f"for the answer {answer!r} with score {score}"
+                _(
+                    "the export was discarded: it applies the fallback wrongly and returns {output!r} "
+                    "for the answer {answer!r} with score {score}",
+                    output=output,
+                    answer=answer,
+                    score=score,
+                )
             )
 
 

@@ -7,6 +7,7 @@ from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.datastore import FILES
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import write_json
 from keras_transformer.runs.quantization import quantized
 from keras_transformer.runs.run import CONFIDENCE, CONFIG, SUMMARY, TOKENIZER_FILES, WEIGHTS
@@ -32,7 +33,13 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
         InputError: If the quantization is not supported.
     """
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"a run folder does not support {quantization} weights: use {' or '.join(QUANTIZATIONS)}")
+        raise InputError(
+            _(
+                "a run folder does not support {quantization} weights: use {names}",
+                quantization=quantization,
+                names=" or ".join(QUANTIZATIONS),
+            )
+        )
     about = json.loads((run.path / CONFIG).read_text("utf-8"))
     about["corpus"].pop("source", None)  # Paths on the training machine.
     # The calibration is not valid for rounded weights.

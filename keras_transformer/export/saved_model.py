@@ -15,6 +15,7 @@ from keras_transformer.export.graph_search import GraphSearch
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.export.graph_weights import GraphWeights
 from keras_transformer.export.retrieval_index import may_retrieve
+from keras_transformer.language import translate as _
 from keras_transformer.text.core_ops import CPU, CoreTokenizer
 from keras_transformer.text.in_graph import InGraphTokenizer
 
@@ -60,13 +61,25 @@ def write(
         InputError: If an option is invalid, or TensorFlow has no operations for the tokenizer.
     """
     if tokenizer_ops not in TOKENIZERS:
-        raise InputError(f"tokenizer_ops must be one of {', '.join(TOKENIZERS)}, not {tokenizer_ops!r}")
+        raise InputError(
+            _(
+                "tokenizer_ops must be one of {names}, not {tokenizer_ops!r}",
+                names=", ".join(TOKENIZERS),
+                tokenizer_ops=tokenizer_ops,
+            )
+        )
     if quantization not in QUANTIZATIONS:
-        raise InputError(f"a SavedModel does not support {quantization} weights: use {' or '.join(QUANTIZATIONS)}")
+        raise InputError(
+            _(
+                "a SavedModel does not support {quantization} weights: use {names}",
+                quantization=quantization,
+                names=" or ".join(QUANTIZATIONS),
+            )
+        )
     by_default = generation is None and fallback is None
     one = (generation or GenerationConfig()).of_one_answer().limited_to(run.config.max_length - 1)
     if isinstance(one.strategy, Sampling) and one.strategy.seed is None:
-        raise InputError("an export that samples needs a seed, so that its answers can be compared with the run's")
+        raise InputError(_("an export that samples needs a seed, so that its answers can be compared with the run's"))
     several = dataclasses.replace(one, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
     tokens = AnswerTokens(run.target_tokenizer.start_id, run.target_tokenizer.end_id)
     weights = GraphWeights(model, quantization)

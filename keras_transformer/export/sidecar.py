@@ -9,6 +9,7 @@ import numpy as np
 
 from keras_transformer.errors import InputError
 from keras_transformer.export.retrieval_index import least_similarity, may_retrieve, retrieval_arrays
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import write_json
 from keras_transformer.text.sentence_pieces import SentencePieces
 
@@ -33,8 +34,13 @@ def write_beside(run, folder, files, kind, fallback=None):
     for name, tokenizer in run.tokenizers.items():
         if tokenizer.ending != SentencePieces.ending:
             raise InputError(
-                f"{run.path / name}{tokenizer.ending}: only tensorflow-datasets can read this vocabulary; "
-                f"to export to {kind}, train with a SentencePiece tokenizer"
+                _(
+                    "{path}{ending}: only tensorflow-datasets can read this vocabulary; "
+                    "to export to {kind}, train with a SentencePiece tokenizer",
+                    path=run.path / name,
+                    ending=tokenizer.ending,
+                    kind=kind,
+                )
             )
         tokenizer.save(folder / f"{name}{tokenizer.ending}")
     shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # pip writes it.

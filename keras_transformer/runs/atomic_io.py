@@ -7,6 +7,7 @@ import os
 import pathlib
 
 from keras_transformer.errors import NO_ROOM, DiskFull
+from keras_transformer.language import translate as _
 
 
 @contextlib.contextmanager
@@ -38,8 +39,13 @@ def replacing(path, size):
             raise
         raise DiskFull(
             error.errno,
-            f"{NO_ROOM[error.errno]}: could not write {path} (needs {in_words(size)}); "
-            "what was saved before is intact: make room and run the same command again",
+            _(
+                "{reason}: could not write {path} (needs {size}); what was saved before is intact: make room and run "
+                "the same command again",
+                reason=_(NO_ROOM[error.errno]),
+                path=path,
+                size=in_words(size),
+            ),
         ) from error
     finally:
         temporary.unlink(missing_ok=True)

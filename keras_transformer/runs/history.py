@@ -9,6 +9,7 @@ import io
 import pathlib
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 METRICS = "metrics.csv"
 SCORE = "val_bits_per_char"
@@ -28,9 +29,9 @@ def read_rows(folder, monitor):
         with open(path, encoding="utf-8", newline="") as file:
             rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
     except (ValueError, TypeError, csv.Error) as error:
-        raise InputError(f"{path}: damaged: {error}") from error
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
     if any({"epoch", monitor} - row.keys() for row in rows):
-        raise InputError(f"{path}: damaged: every row must have epoch and {monitor}")
+        raise InputError(_("{path}: damaged: every row must have epoch and {monitor}", path=path, monitor=monitor))
     return rows
 
 

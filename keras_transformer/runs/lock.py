@@ -7,6 +7,7 @@ import time
 import warnings
 
 from keras_transformer.errors import InputError, RunLocked
+from keras_transformer.language import translate as _
 
 LOCK = "lock"
 RETRY = 0.02  # Seconds between two attempts to lock.
@@ -31,18 +32,20 @@ def locked(folder, wait=0.0):
     try:
         file = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed below)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror}") from error
+        raise InputError(_("{folder}: cannot be written: {reason}", folder=folder, reason=error.strerror)) from error
     with file:
         try:
             is_locked = lock_file(file, wait)
         except OSError as error:  # Some file systems of computing clusters do not support locks.
-            advice = "do not start another training in it"
-            warnings.warn(f"{folder}: cannot be locked ({error.strerror}): {advice}", stacklevel=3)
+            message = _(
+                "{folder}: cannot be locked ({reason}): do not start another training in it",
+                folder=folder,
+                reason=error.strerror,
+            )
+            warnings.warn(message, stacklevel=3)
             is_locked = True
         if not is_locked:
-            raise RunLocked(
-                f"{folder}: another training{holder(file)} is writing to it; wait for it, or name another run folder"
-            )
+            raise RunLocked(locked_by(folder, file))
         with contextlib.suppress(OSError):  # The disk is full. The process id is only used in an error message.
             file.truncate(0)
             file.write(f" {os.getpid()}".encode("ascii"))
@@ -72,8 +75,14 @@ def lock_file(file, wait=0.0):
     return True
 
 
-def holder(file):
-    """Returns the process that locked a file, for an error message; empty if it is unknown."""
+def locked_by(folder, file):
+    """Returns the message that a folder is locked, with the process that locked the file if it is known."""
     file.seek(1)  # Windows does not let other processes read the first byte, which is the locked one.
     process = file.read(20).decode("ascii", "replace")
-    return f" (process {process})" if process.isdigit() else ""
+    if not process.isdigit():
+        return _("{folder}: another training is writing to it; wait for it, or name another run folder", folder=folder)
+    return _(
+        "{folder}: another training (process {process}) is writing to it; wait for it, or name another run folder",
+        folder=folder,
+        process=process,
+    )

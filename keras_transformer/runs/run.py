@@ -34,6 +34,8 @@ import numpy as np
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
 from keras_transformer.errors import DiskFull, InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import sha256, write_atomically, write_json
 from keras_transformer.runs.history import read_rows
 from keras_transformer.runs.lock import LOCK
@@ -51,6 +53,7 @@ TOKENIZER_FILES = {name + ending for name in (TOKENIZER, TARGET_TOKENIZER) for e
 EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
 CHECKPOINT, SUMMARY, LOGS = "checkpoint.safetensors", "summary.json", "logs"
 CONFIDENCE = "confidence.json"
+INCOMPLETE = translatable("the run is incomplete")
 
 
 class Run:
@@ -117,7 +120,7 @@ class Run:
         """
         path = pathlib.Path(path)
         if cls.exists(path):
-            raise InputError(f"{path}: already contains a run")
+            raise InputError(_("{path}: already contains a run", path=path))
         cls.make_folder(path)
         about = {
             "format": FORMAT,
@@ -140,7 +143,7 @@ class Run:
         except DiskFull:
             raise
         except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+            raise InputError(_("{path}: cannot be written: {reason}", path=path, reason=error.strerror)) from error
         return cls(path)
 
     @classmethod
@@ -157,9 +160,9 @@ class Run:
             path.mkdir(parents=True, exist_ok=True)
             names = {name for name in os.listdir(path) if not name.endswith(".part")}
         except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+            raise InputError(_("{path}: cannot be written: {reason}", path=path, reason=error.strerror)) from error
         if names - {RECIPE, LOCK} - TOKENIZER_FILES:
-            raise InputError(f"{path}: contains other files; name a new or empty folder for the run")
+            raise InputError(_("{path}: contains other files; name a new or empty folder for the run", path=path))
 
     @staticmethod
     def exists(path: str | os.PathLike) -> bool:
@@ -195,12 +198,19 @@ class Run:
         for variable in model.weights:
             value, shape = tensors.get(variable.path), tuple(variable.shape)
             if value is None or value.shape != shape:
-                raise InputError(f"{self.path / WEIGHTS}: no weights of shape {shape} for {variable.path}")
+                raise InputError(
+                    _(
+                        "{path}: no weights of shape {shape} for {weight}",
+                        path=self.path / WEIGHTS,
+                        shape=shape,
+                        weight=variable.path,
+                    )
+                )
             variable.assign(value)
 
     def best_weights(self) -> dict[str, np.ndarray]:
         """Returns the best weights as arrays by variable paths; raises `InputError` like `load_model`."""
-        path = self._existing_file(WEIGHTS, "no epoch has ended yet; train the run first")
+        path = self._existing_file(WEIGHTS, translatable("no epoch has ended yet; train the run first"))
         return dequantized(load_tensors(path, self.id)[0])
 
     def save_weights(self, weights: Mapping[str, np.ndarray], about: dict[str, Any], name: str = WEIGHTS) -> None:
@@ -235,8 +245,8 @@ class Run:
 
     def _read_config(self):
         if not self.path.is_dir():
-            raise InputError(f"{self.path}: there is no such run folder")
-        path = self._existing_file(CONFIG, "this is not a run folder")
+            raise InputError(_("{path}: there is no such run folder", path=self.path))
+        path = self._existing_file(CONFIG, translatable("this is not a run folder"))
         try:
             about = json.loads(path.read_text("utf-8"))
             version = about["format"]
@@ -244,11 +254,18 @@ class Run:
             if not (isinstance(about.get("config", {}), dict) and isinstance(about.get("corpus", {}), dict)):
                 raise ValueError("config and corpus must be objects")
         except (ValueError, TypeError, KeyError) as error:
-            raise InputError(f"{path}: damaged: {error}") from error
+            raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
         if version != FORMAT:
-            raise InputError(f"{path}: a run of format {version}; this version reads format {FORMAT}")
+            raise InputError(
+                _(
+                    "{path}: a run of format {version}; this version reads format {format}",
+                    path=path,
+                    version=version,
+                    format=FORMAT,
+                )
+            )
         if missing:
-            raise InputError(f"{path}: damaged: no {', '.join(sorted(missing))}")
+            raise InputError(_("{path}: damaged: no {names}", path=path, names=", ".join(sorted(missing))))
         return about
 
     def _load_tokenizer(self, name, about):
@@ -256,13 +273,13 @@ class Run:
         path = next(filter(pathlib.Path.is_file, paths), None) or self._existing_file(paths[0].name)
         tokenizer = Tokenizer.load(path)
         if sha256(tokenizer.model) != about[name]:
-            raise InputError(f"{path}: damaged, or the tokenizer of another run")
+            raise InputError(_("{path}: damaged, or the tokenizer of another run", path=path))
         return tokenizer
 
-    def _existing_file(self, name, advice="the run is incomplete"):
+    def _existing_file(self, name, advice=INCOMPLETE):
         path = self.path / name
         if not path.is_file():
-            raise InputError(f"{path}: missing; {advice}")
+            raise InputError(_("{path}: missing; {advice}", path=path, advice=_(advice)))
         return path
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import safetensors
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import replacing
 
 DTYPES = {
@@ -61,14 +62,14 @@ def load_tensors(path, run_id):
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
     except (safetensors.SafetensorError, OSError) as error:
-        raise InputError(f"{path}: damaged: {error}") from error
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
     if metadata.get("run") != run_id:
-        raise InputError(f"{path}: belongs to another run")
+        raise InputError(_("{path}: belongs to another run", path=path))
     total = 0
     for name in sorted(tensors):
         total = checksum(name, tensors[name], total)
     if metadata["checksum"] != f"{total:08x}":
-        raise InputError(f"{path}: damaged: the checksum differs")
+        raise InputError(_("{path}: damaged: the checksum differs", path=path))
     return tensors, json.loads(metadata["about"])
 
 
@@ -78,7 +79,7 @@ def tensors_checksum(path):
         with safetensors.safe_open(path, framework="numpy") as file:
             return file.metadata()["checksum"]
     except (safetensors.SafetensorError, OSError, TypeError, KeyError) as error:
-        raise InputError(f"{path}: damaged: {error}") from error
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
 
 
 def tensors_layout(names, tensors):

@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.serving.limits import RequestRejected
 
 VARIABLE = "KERAS_TRANSFORMER_API_KEY"
@@ -29,10 +30,12 @@ def read_key(path=None):
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8") from error
+        raise InputError(_("{path}: not UTF-8", path=path)) from error
     key = key.strip()
     if not key or not all("!" <= character <= "~" for character in key):
-        raise InputError(f"{path or VARIABLE}: an API key is one line of letters, digits and signs, without spaces")
+        raise InputError(
+            _("{where}: an API key is one line of letters, digits and signs, without spaces", where=path or VARIABLE)
+        )
     return key
 
 

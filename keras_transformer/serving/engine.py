@@ -11,6 +11,7 @@ from keras_transformer.chat.attention_trace import trace_attention
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.generate import bucket_length
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.serving.limits import RequestRejected
 
 
@@ -86,7 +87,9 @@ class Served:
             InputError: If the model does not support the settings.
         """
         if settings.answer_by not in (None, self.way):
-            raise InputError(f"this model answers by {self.way} only, not by {settings.answer_by}")
+            raise InputError(
+                _("this model answers by {way} only, not by {answer_by}", way=self.way, answer_by=settings.answer_by)
+            )
         generation = (settings.generation or GenerationConfig()).limited_to(self.max_length)
         return dataclasses.replace(settings, generation=generation, answer_by=self.way)
 
@@ -103,7 +106,7 @@ class Served:
 
     def attended(self, question, settings):
         """Returns the `Answer`s to one question and their attention."""
-        raise InputError("this model does not support attention: leave it out")
+        raise InputError(_("this model does not support attention: leave it out"))
 
     def stream(self, question, settings):
         """Yields the answer to a question in pieces, and at the end the `Answer` if the bot returns one."""
@@ -182,7 +185,7 @@ class ServedExport(Served):
         """See `Served`. Only the default settings are accepted."""
         settings = super().accept(settings, limit)
         if settings != self.completed(Settings()):
-            raise InputError("the settings of this model were fixed at export: leave all settings out")
+            raise InputError(_("the settings of this model were fixed at export: leave all settings out"))
         return settings
 
     def warm_up(self, stop, batch):

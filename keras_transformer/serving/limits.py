@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 MAX_BODY = 1 << 20  # Maximum size of a request body in bytes.
 CLIENTS = 10_000  # Maximum number of clients in the rate limiter; the least recent are dropped.
@@ -33,11 +34,11 @@ class Limits:
     def __post_init__(self):
         for name in ("batch", "queue", "settings"):
             if (number := getattr(self, name)) < 1:
-                raise InputError(f"--{name} must be at least 1, not {number}")
+                raise InputError(_("--{name} must be at least 1, not {number}", name=name, number=number))
         if not 0 <= self.rate < math.inf:
-            raise InputError(f"--rate must be 0 (no limit) or more, not {self.rate}")
+            raise InputError(_("--rate must be 0 (no limit) or more, not {rate}", rate=self.rate))
         if not 0 < self.timeout < math.inf:
-            raise InputError(f"--timeout must be above 0, not {self.timeout}")
+            raise InputError(_("--timeout must be above 0, not {timeout}", timeout=self.timeout))
 
 
 class RequestRejected(Exception):

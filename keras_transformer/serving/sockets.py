@@ -4,6 +4,7 @@ import ipaddress
 import socket
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 
 def listen(host, port):
@@ -14,13 +15,19 @@ def listen(host, port):
         port: The port; 0 for any free port.
     """
     if not 0 <= port < 1 << 16:
-        raise InputError(f"--port must be from 0 to {(1 << 16) - 1}, not {port}")
+        raise InputError(_("--port must be from 0 to {most}, not {port}", most=(1 << 16) - 1, port=port))
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        reason = f"{error.strerror}; choose another --host or --port"
-        raise InputError(f"cannot listen on {host}, port {port}: {reason}") from error
+        raise InputError(
+            _(
+                "cannot listen on {host}, port {port}: {reason}; choose another --host or --port",
+                host=host,
+                port=port,
+                reason=error.strerror,
+            )
+        ) from error
 
 
 def address_of(listener):

@@ -4,6 +4,7 @@ import tensorflow as tf
 from sentencepiece import sentencepiece_model_pb2
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.text.in_graph import re2
 from keras_transformer.text.normalize import SPACES
 from keras_transformer.text.ops.composition import Composition
@@ -33,7 +34,9 @@ class CoreTokenizer(tf.Module):
     def __init__(self, tokenizer):
         super().__init__()
         if tokenizer.ending != SentencePieces.ending:
-            raise InputError("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
+            raise InputError(
+                _("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
+            )
         model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
         check(model)
         with tf.device(CPU):
@@ -67,8 +70,11 @@ def check(model):
     supported = {types.NORMAL, types.UNKNOWN, types.CONTROL, types.BYTE}
     if model.trainer_spec.treat_whitespace_as_suffix or any(piece.type not in supported for piece in model.pieces):
         raise InputError(
-            "this SentencePiece model has user-defined or unused pieces, or spaces at the ends of its pieces, "
-            "which the core TensorFlow operations do not support: use another tokenizer, or encode outside the graph"
+            _(
+                "this SentencePiece model has user-defined or unused pieces, or spaces at the ends of its pieces, "
+                "which the core TensorFlow operations do not support: use another tokenizer, or encode outside "
+                "the graph"
+            )
         )
 
 

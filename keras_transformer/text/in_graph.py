@@ -5,6 +5,7 @@ import re
 import tensorflow as tf
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.text.normalize import SPACES
 from keras_transformer.text.sentence_pieces import SentencePieces
 
@@ -22,12 +23,14 @@ class InGraphTokenizer(tf.Module):
     def __init__(self, tokenizer):
         super().__init__()
         if tokenizer.ending != SentencePieces.ending:
-            raise InputError("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
+            raise InputError(
+                _("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
+            )
         try:
             import tensorflow_text
         except ImportError as error:
             raise InputError(
-                "tokenizing inside a graph needs tensorflow-text (for Linux and macOS): pip install tensorflow-text"
+                _("tokenizing inside a graph needs tensorflow-text (for Linux and macOS): pip install tensorflow-text")
             ) from error
         self._compose = tensorflow_text.normalize_utf8
         self._pieces = tensorflow_text.SentencepieceTokenizer(model=tokenizer.model, out_type=tf.int32)

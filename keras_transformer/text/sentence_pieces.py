@@ -8,6 +8,7 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
 from keras_transformer.text import jamo as hangul
 from keras_transformer.text.normalize import normalize
@@ -79,8 +80,11 @@ def check_special_ids(pieces):
     special_ids = [pieces.pad_id(), pieces.unk_id(), pieces.bos_id(), pieces.eos_id()]
     if special_ids != [PAD_ID, UNK_ID, START_ID, END_ID]:
         raise InputError(
-            f"the ids of padding, unknown, start and end are {', '.join(map(str, special_ids))}, not 0, 1, 2, 3: "
-            "train it with --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3"
+            _(
+                "the ids of padding, unknown, start and end are {ids}, not 0, 1, 2, 3: "
+                "train it with --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3",
+                ids=", ".join(map(str, special_ids)),
+            )
         )
 
 
@@ -88,7 +92,7 @@ def train(texts, vocab_size, kind, jamo, separator):
     """Trains `SentencePieces`. The arguments are those of `Tokenizer.train`."""
     texts = [text for text in map(normalize, texts) if text]
     if not texts:
-        raise InputError("there is no text to train a tokenizer on")
+        raise InputError(_("there is no text to train a tokenizer on"))
     model_type = MODEL_TYPES[kind]
     check_size(texts, vocab_size, jamo, separator, model_type)
     model = io.BytesIO()
@@ -123,15 +127,26 @@ def check_size(texts, vocab_size, jamo, separator, model_type):
     """Raises `InputError` if the vocabulary is too small for the characters, or for any piece if it is closed."""
     if model_type not in OPEN:
         if vocab_size <= 4 + separator:
-            raise InputError(f"a vocabulary of {vocab_size} is too small: at least {5 + separator} are needed")
+            raise InputError(
+                _(
+                    "a vocabulary of {vocab_size} is too small: at least {special} are needed",
+                    vocab_size=vocab_size,
+                    special=5 + separator,
+                )
+            )
         return
     characters = "".join(set("".join(texts)))
     characters = len(set(hangul.split(characters) if jamo else characters))
     least = 4 + separator + BYTE_PIECES + characters
     if vocab_size < least:
         raise InputError(
-            f"a vocabulary of {vocab_size} is too small: these texts have {characters} different characters, "
-            f"so at least {least} are needed"
+            _(
+                "a vocabulary of {vocab_size} is too small: these texts have {characters} different characters, "
+                "so at least {least} are needed",
+                vocab_size=vocab_size,
+                characters=characters,
+                least=least,
+            )
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
 from keras_transformer.text import sentence_pieces
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
@@ -86,7 +87,9 @@ class Tokenizer:
             (7, ['▁good', '▁day'])
         """
         if kind not in KINDS:
-            raise InputError(f"unknown tokenizer kind {kind!r}: use one of {', '.join(map(repr, KINDS))}")
+            raise InputError(
+                _("unknown tokenizer kind {kind!r}: use one of {kinds}", kind=kind, kinds=", ".join(map(repr, KINDS)))
+            )
         return cls(sentence_pieces.train(texts, vocab_size, kind, jamo, separator))
 
     @classmethod
@@ -104,7 +107,9 @@ class Tokenizer:
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         except RuntimeError as error:
-            raise InputError(f"{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged") from error
+            raise InputError(
+                _("{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged", path=path)
+            ) from error
 
     def save(self, path: str | os.PathLike) -> None:
         """Saves the vocabulary to a file that SentencePiece or tensorflow-datasets can read."""

@@ -12,6 +12,7 @@ from keras_transformer.chat.datastore import Exchange, questions_and_answers, sa
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.split import canonical
+from keras_transformer.language import translate as _
 from keras_transformer.training.corrections import corrected
 
 MOST_EXCHANGES = 200_000  # A larger corpus gets no datastore; its answers are always generated.
@@ -37,7 +38,7 @@ def prepare_answers(run, corpus):
     exchanges, validation = exchanges_of(run, corpus)
     if len(exchanges) > MOST_EXCHANGES:
         Answering().save(run.path)
-        return f"More than {MOST_EXCHANGES:,} exchanges: answers are generated, without a datastore."
+        return _("More than {most:,} exchanges: answers are generated, without a datastore.", most=MOST_EXCHANGES)
     save_datastore(run.path, run.id, exchanges, learn_embeddings(*questions_and_answers(exchanges), run.config.seed))
     bot = Chatbot.load(run.path)
     answering = choose_answering(bot, asked_of(validation, run.config))
@@ -119,7 +120,9 @@ def scores(answers, references):
 def in_words(answering, memorized=False):
     """Returns a one-line description of the choice."""
     if not answering.questions:
-        return f"Answers by {answering.way}: there is no validation question to choose by."
+        return _("Answers by {way}: there is no validation question to choose by.", way=answering.way)
     chrf = ", ".join(f"{way} {score:.1f}" for way, score in answering.chrf.items())
-    asked = "noisy training questions" if memorized else "validation questions"
-    return f"Answers by {answering.way}: chrF over {answering.questions} {asked} is {chrf}."
+    values = {"way": answering.way, "count": answering.questions, "chrf": chrf}
+    if memorized:
+        return _("Answers by {way}: chrF over {count} noisy training questions is {chrf}.", **values)
+    return _("Answers by {way}: chrF over {count} validation questions is {chrf}.", **values)

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import CHECKPOINT
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 
@@ -54,7 +55,14 @@ def restore(model, tensors, kind):
         if not name.startswith(kind):
             continue
         if name not in tensors or tensors[name].shape != tuple(variable.shape):
-            raise InputError(f"{CHECKPOINT}: made by another version: {name} ({variable.path}) does not fit")
+            raise InputError(
+                _(
+                    "{checkpoint}: made by another version: {name} ({path}) does not fit",
+                    checkpoint=CHECKPOINT,
+                    name=name,
+                    path=variable.path,
+                )
+            )
         variable.assign(tensors[name])
 
 

@@ -16,6 +16,7 @@ from keras_transformer.backend.precision import choose_precision, precision
 from keras_transformer.chat.datastore import Datastore
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.history import SCORE, best_row, ranked
 from keras_transformer.runs.run import Run
@@ -51,7 +52,7 @@ def average_epochs(
         InputError: If the corpus is not the run's, or fewer epochs are kept.
     """
     if (last is None) == (best is None):
-        raise InputError("give either the number of last epochs or the number of best epochs to average")
+        raise InputError(_("give either the number of last epochs or the number of best epochs to average"))
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     run = Run(run_dir)
     check_corpus(run, corpus.survey(run.config.turns, run.config.hold_out))
@@ -74,8 +75,13 @@ def choose(run, last, best):
     paths, number = run.kept_epochs(), best if last is None else last
     if not 1 <= number <= len(paths):
         raise InputError(
-            f"{run.path}: cannot average {number} epochs: it keeps the weights of {len(paths)}; "
-            "train with --keep-epochs to keep more"
+            _(
+                "{path}: cannot average {number} epochs: it keeps the weights of {count}; "
+                "train with --keep-epochs to keep more",
+                path=run.path,
+                number=number,
+                count=len(paths),
+            )
         )
     if best is None:
         return dict(list(paths.items())[-number:])

@@ -4,6 +4,7 @@ import pandas
 
 from keras_transformer.chat.datastore import CORRECTIONS, read_corrections
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.text.normalize import normalize
 
 
@@ -71,4 +72,6 @@ def corrections_for(run, parent):
 def check_corrections(run, corrections):
     """Raises `InputError` if the first process of a distributed training has read other corrections."""
     if run.corpus.get("corrections", []) != corrections:
-        raise InputError(f"{run.path}: the corrections of its parent run have just changed. Restart all processes.")
+        raise InputError(
+            _("{path}: the corrections of its parent run have just changed. Restart all processes.", path=run.path)
+        )

@@ -6,6 +6,7 @@ import keras
 
 from keras_transformer.config import MONITORS
 from keras_transformer.errors import TrainingDiverged
+from keras_transformer.language import translate as _
 from keras_transformer.runs.history import DIVERGED, best_row, has_diverged
 from keras_transformer.training.callbacks import learning_rate
 from keras_transformer.training.distributed.cluster import wait_for_all
@@ -55,7 +56,8 @@ class DivergenceCheck(keras.callbacks.Callback):
         missing = dict.fromkeys((*MONITORS, "pairs/s"), math.nan)
         row = {"epoch": epoch, "step": epoch * self.run_checkpoint.steps_per_epoch, **missing}
         self.run_checkpoint.step = step
-        raise Divergence(f"loss {logs['loss']} at step {step}", {**row, "learning_rate": learning_rate(self.model)})
+        symptom = _("loss {loss} at step {step}", loss=logs["loss"], step=step)
+        raise Divergence(symptom, {**row, "learning_rate": learning_rate(self.model)})
 
     def on_epoch_end(self, epoch, logs=None):
         row = self.run_checkpoint.row(epoch, logs)
@@ -74,16 +76,17 @@ def divergence_of(row, earlier, monitor):
         earlier: The metrics of the previous epochs.
         monitor: The column that selects the best epoch.
     """
-    for name, words in (("loss", "loss"), ("val_loss", "validation loss")):
-        if not math.isfinite(row[name]):
-            return f"{words} {row[name]}"
+    if not math.isfinite(row["loss"]):
+        return _("loss {loss}", loss=row["loss"])
+    if not math.isfinite(row["val_loss"]):
+        return _("validation loss {loss}", loss=row["val_loss"])
     good = [other for other in earlier if not has_diverged(other)]
     if not good or best_row([*good, row], monitor) is row:
         return None
     best = {name: min(other[name] for other in good) for name in ("loss", "val_loss")}
     if any(row[name] <= best[name] + MARGIN for name in best):
         return None
-    return f"validation loss {row['val_loss']:.2f}, best {best['val_loss']:.2f}"
+    return _("validation loss {loss:.2f}, best {best:.2f}", loss=row["val_loss"], best=best["val_loss"])
 
 
 def learning_rate_factor(rows):
@@ -126,8 +129,18 @@ def restart(model, run_checkpoint, divergence):
     model.make_train_function(force=True)  # The old function contains the old learning rate.
     run_checkpoint.step, run_checkpoint.rows[:] = row["step"], rows
     run_checkpoint.write([run_checkpoint.checkpoint(), run_checkpoint.metrics_file()])
-    weights = f"the weights of epoch {best['epoch']}" if best else "the initial weights"
-    return f"Epoch {row['epoch']} diverged ({divergence}): back to {weights} with half the learning rate."
+    if not best:
+        return _(
+            "Epoch {epoch} diverged ({symptom}): back to the initial weights with half the learning rate.",
+            epoch=row["epoch"],
+            symptom=divergence,
+        )
+    return _(
+        "Epoch {epoch} diverged ({symptom}): back to the weights of epoch {best} with half the learning rate.",
+        epoch=row["epoch"],
+        symptom=divergence,
+        best=best["epoch"],
+    )
 
 
 def check_restarts(run, rows, best, steps_per_epoch, divergence):
@@ -137,12 +150,16 @@ def check_restarts(run, rows, best, steps_per_epoch, divergence):
     ended = rows[-1]["step"] >= run.config.epochs * steps_per_epoch
     if restarts < MOST_RESTARTS and (best or not ended):
         return
-    kept = f"The weights of epoch {best['epoch']} are kept." if best else "No epoch was good enough to be kept."
-    after = f", after {restarts} restarts without a better epoch" if restarts else ""
-    advice = "more --warmup-steps" if run.config.schedule == "paper" else "a lower --learning-rate"
-    raise TrainingDiverged(
-        f"epoch {rows[-1]['epoch']} diverged ({divergence}){after}. {kept} Try {advice} in a new run folder"
-    )
+    what = _("epoch {epoch} diverged ({symptom})", epoch=rows[-1]["epoch"], symptom=divergence)
+    if restarts:
+        what = _("{what}, after {restarts} restarts without a better epoch", what=what, restarts=restarts)
+    kept = _("No epoch was good enough to be kept.")
+    if best:
+        kept = _("The weights of epoch {epoch} are kept.", epoch=best["epoch"])
+    advice = _("Try a lower --learning-rate in a new run folder")
+    if run.config.schedule == "paper":
+        advice = _("Try more --warmup-steps in a new run folder")
+    raise TrainingDiverged(f"{what}. {kept} {advice}")
 
 
 def load_initial(run, model):

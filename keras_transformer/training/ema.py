@@ -26,7 +26,7 @@ class AveragingAdam(keras.optimizers.Adam):
             return update(grads, trainable_variables)
         import tensorflow as tf
 
-        @tf.function(jit_compile=True)
+        @tf.function(jit_compile=True, autograph=False)
         def compiled(grads):
             update(grads, trainable_variables)  # A closure: TensorFlow would convert variables in arguments to tensors.
 

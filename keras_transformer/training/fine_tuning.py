@@ -1,6 +1,7 @@
 """Fine-tuning: training that starts from the weights of another run."""
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 
 KEPT = (
@@ -16,22 +17,38 @@ def check_parent(parent, config):
     for name in KEPT:
         theirs, ours = getattr(parent.config, name), getattr(config, name)
         if theirs != ours:
-            raise InputError(f"{parent.path}: has {name} {theirs}, not {ours}; fine-tuning cannot change {name}")
+            raise InputError(
+                _(
+                    "{parent_path}: has {name} {theirs}, not {ours}; fine-tuning cannot change {name}",
+                    parent_path=parent.path,
+                    name=name,
+                    theirs=theirs,
+                    ours=ours,
+                )
+            )
     parent.best_weights()
 
 
 def check_origin(run, parent):
     """Raises `InputError` if the run did not start from the parent `Run`."""
     if run.origin is None:
-        raise InputError(f"{run.path}: was not started from another run; name another run folder")
+        raise InputError(_("{path}: was not started from another run; name another run folder", path=run.path))
     if run.origin["id"] != parent.id:
-        started = f"was started from {run.origin['path']}, not {parent.path}"
-        raise InputError(f"{run.path}: {started}; name another run folder")
+        raise InputError(
+            _(
+                "{path}: was started from {old}, not {new}; name another run folder",
+                path=run.path,
+                old=run.origin["path"],
+                new=parent.path,
+            )
+        )
 
 
 def load_origin(run, model):
     """Loads the parent's weights into the model of a run; raises `InputError` if they no longer exist."""
     parent = Run(run.origin["path"])
     if parent.id != run.origin["id"]:
-        raise InputError(f"{parent.path}: is not the run that {run.path} was started from")
+        raise InputError(
+            _("{parent_path}: is not the run that {path} was started from", parent_path=parent.path, path=run.path)
+        )
     parent.load_weights(model)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.language import translate as _
 from keras_transformer.runs.history import best_row, has_diverged
 from keras_transformer.text.turns import BETWEEN
 
@@ -20,9 +21,11 @@ def warm_up_warning(config, batches):
     updates = batches // config.accumulate
     if config.warmup_steps <= updates:
         return None
-    return (
-        f"The warm-up of {config.warmup_steps:,} steps is longer than the training of {updates:,} steps: "
-        "the learning rate never reaches its peak. Lower --warmup-steps or raise --epochs."
+    return _(
+        "The warm-up of {warm_up:,} steps is longer than the training of {updates:,} steps: the learning rate never "
+        "reaches its peak. Lower --warmup-steps or raise --epochs.",
+        warm_up=config.warmup_steps,
+        updates=updates,
     )
 
 
@@ -40,7 +43,7 @@ def epochs_hint(config, rows):
     before = best_row([row for row in rows if row is not best and not has_diverged(row)], monitor)
     if before and abs(best[monitor] - before[monitor]) < CLEARLY * abs(before[monitor]):
         return None
-    return "The best epoch was the last one: more --epochs may give better answers."
+    return _("The best epoch was the last one: more --epochs may give better answers.")
 
 
 def sample_answers(run, validation, training):

@@ -14,6 +14,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.runs.history import best_row
 from keras_transformer.training.distributed.cluster import process_number
 
@@ -63,7 +65,7 @@ def show_samples(samples):
             print(encodable(f"{question}\n  -> {answer}"))
         return
     shown = console()
-    shown.print(Text("sample answers", "bold"))
+    shown.print(Text(_("sample answers"), "bold"))
     for question, answer in samples:
         shown.print(Text(encodable(question), "dim"))
         shown.print(Padding(Text(encodable(answer)), (0, 0, 0, GAP)))
@@ -102,7 +104,8 @@ class EpochTable(keras.callbacks.Callback):
         )
 
     def __enter__(self):
-        header = {name: name for name in self.columns} | {"best": f"{self.star} best"}
+        header = {name: _(name) for name in self.columns}
+        header["best"] = f"{self.star} {header['best']}"
         self.console.print(self.line(header, "bold"))
         self.live.start()
         return self
@@ -139,7 +142,7 @@ class EpochTable(keras.callbacks.Callback):
             return Text("")
         steps, all_steps = self.steps_done(), self.run_checkpoint.steps_per_epoch
         bar = ProgressBar(all_steps, steps, width=self.columns["validation"])
-        numbers = {**self.numbers(self.logs), "validation": Text("validating", "dim") if self.validating else bar}
+        numbers = {**self.numbers(self.logs), "validation": Text(_("validating"), "dim") if self.validating else bar}
         return self.line({**numbers, "left": self.time_left(all_steps - steps)})
 
     def numbers(self, row):
@@ -165,6 +168,12 @@ class EpochTable(keras.callbacks.Callback):
 
 SCORES = {"loss": "loss", "validation": "val_loss", "accuracy": "accuracy", "val accuracy": "val_accuracy"}
 """Columns of the table, and of metrics.csv. The losses are in nats per token, as in the paper's perplexity."""
+
+HEADINGS = (
+    translatable("epoch"), translatable("loss"), translatable("validation"), translatable("accuracy"),
+    translatable("val accuracy"), translatable("pairs/s"), translatable("left"), translatable("best"),
+)  # fmt: skip
+"""All columns, by which `EpochTable` knows them; their headings are in the language in use."""
 
 
 def fitting_columns(config, width):

@@ -1,6 +1,7 @@
 """Checks that a run can be resumed: with the same corpus, and without changes to settings that define the training."""
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.history import best_row
 from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.fine_tuning import check_origin
@@ -13,8 +14,15 @@ def check_settings(run, config, parent=None):
     old, new = run.config.to_dict(), config.to_dict()
     for name in old:
         if old[name] != new[name] and name not in FREE_TO_CHANGE:
-            started = f"was started with {name} {old[name]}, not {new[name]}"
-            raise InputError(f"{run.path}: {started}; name another run folder")
+            raise InputError(
+                _(
+                    "{path}: was started with {name} {old}, not {new}; name another run folder",
+                    path=run.path,
+                    name=name,
+                    old=old[name],
+                    new=new[name],
+                )
+            )
     check_monitor(run, new["monitor"])
     if parent:
         check_origin(run, parent)
@@ -24,8 +32,12 @@ def check_corpus(run, survey):
     """Raises `InputError` if the run was started with another corpus than the surveyed one."""
     if run.corpus["fingerprint"] != survey.fingerprint:
         raise InputError(
-            f"{run.path}: was trained on another corpus ({run.corpus['pairs']} pairs, these are "
-            f"{sum(survey.sizes.values())}); name another run folder"
+            _(
+                "{path}: was trained on another corpus ({pairs} pairs, these are {others}); name another run folder",
+                path=run.path,
+                pairs=run.corpus["pairs"],
+                others=sum(survey.sizes.values()),
+            )
         )
 
 
@@ -37,6 +49,13 @@ def check_monitor(run, monitor):
     kept, best = (best_row(rows, name) for name in (run.config.monitor, monitor))
     if best is not kept:
         raise InputError(
-            f"{run.path}: by {monitor} epoch {best['epoch']} is best, but the weights kept are those of epoch "
-            f"{kept['epoch']}, best by {run.config.monitor}; name another run folder"
+            _(
+                "{path}: by {monitor} epoch {best} is best, but the weights kept are those of epoch "
+                "{kept}, best by {previous}; name another run folder",
+                path=run.path,
+                monitor=monitor,
+                best=best["epoch"],
+                kept=kept["epoch"],
+                previous=run.config.monitor,
+            )
         )

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.layers import Tensor
 
 
@@ -158,5 +159,11 @@ def schedule_of_updates(config, updates):
     if config.schedule == "constant":
         return WarmUp(peak, rise)
     if updates <= rise:
-        raise InputError(f"warmup_steps {rise} must be below the {updates} updates of the training for a cosine")
+        raise InputError(
+            _(
+                "warmup_steps {rise} must be below the {updates} updates of the training for a cosine",
+                rise=rise,
+                updates=updates,
+            )
+        )
     return keras.optimizers.schedules.CosineDecay(0.0, updates - rise, warmup_target=peak, warmup_steps=rise)

@@ -2,6 +2,7 @@
 
 from keras_transformer.config import SHARED
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.text.tokenizer import Tokenizer
 
 
@@ -27,7 +28,13 @@ def make_tokenizers(pairs, config, tokenizer_file=None, target_tokenizer_file=No
         texts = pairs["question"] if own else [*pairs["question"], *pairs["answer"]]
         source = learn(texts, config.tokenizer, config, separator=config.turns > 1)
     if config.turns > 1 and source.separator_id is None:
-        raise InputError(f"{tokenizer_file}: has no separator token, so turns must be 1, not {config.turns}")
+        raise InputError(
+            _(
+                "{tokenizer_file}: has no separator token, so turns must be 1, not {turns}",
+                tokenizer_file=tokenizer_file,
+                turns=config.turns,
+            )
+        )
     if not own:
         return source, source
     if target_tokenizer_file is not None:
@@ -45,4 +52,6 @@ def check_tokenizers(run, tokenizer_file=None, target_tokenizer_file=None):
     """Raises `InputError` if a file contains another tokenizer than that of the run."""
     for file, tokenizer in ((tokenizer_file, run.tokenizer), (target_tokenizer_file, run.target_tokenizer)):
         if file is not None and Tokenizer.load(file).model != tokenizer.model:
-            raise InputError(f"{run.path}: has another tokenizer than {file}; name another run folder")
+            raise InputError(
+                _("{path}: has another tokenizer than {file}; name another run folder", path=run.path, file=file)
+            )

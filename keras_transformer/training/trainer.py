@@ -19,6 +19,7 @@ from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.split import SPLITS
+from keras_transformer.language import translate as _
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers, write_json
 from keras_transformer.runs.history import SCORE, best_scores, out_of_patience
@@ -152,8 +153,10 @@ def fit(run, training, validation):
     restore(model, tensors, "optimizer")
     if run.origin and not tensors:
         load_origin(run, model)
-    where = f"{count} devices: {devices}" if (count := devices_in_use()) > 1 else str(devices)
-    say(greeting(run, model, training, step, f"{where} in {chosen} ({reason})"))
+    count = devices_in_use()
+    where = _("{count} devices: {devices}", count=count, devices=devices) if count > 1 else str(devices)
+    where = _("{devices} in {precision} ({reason})", devices=where, precision=chosen, reason=reason)
+    say(greeting(run, model, training, step, where))
     if not devices.gpus and (why := explain_unseen_gpu()):
         say(why)
     if warning := warm_up_warning(config, config.epochs * len(training)):
@@ -254,39 +257,66 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
 
 def greeting(run, model, training, step, where):
     """Returns the message at the start of a training."""
-    what = f"Resuming at step {step} of" if step else "Training"
-    origin = f" from {run.origin['path']}" if run.origin else ""
-    return (
-        f"{what} {run.path}{origin} on {where}: {model.count_params():,} parameters, "
-        f"{len(training.encoded):,} pairs, {held_out(run.corpus)}"
-        f"{len(training):,} steps an epoch, at most {run.config.epochs} epochs"
-    )
+    run_dir = _("{run} from {parent}", run=run.path, parent=run.origin["path"]) if run.origin else run.path
+    if step:
+        start = _("Resuming at step {step} of {run} on {devices}", step=step, run=run_dir, devices=where)
+    else:
+        start = _("Training {run} on {devices}", run=run_dir, devices=where)
+    facts = [
+        _("{count:,} parameters", count=model.count_params()),
+        _("{count:,} pairs", count=len(training.encoded)),
+        *held_out(run.corpus),
+        _("{count:,} steps an epoch", count=len(training)),
+        _("at most {count} epochs", count=run.config.epochs),
+    ]
+    return f"{start}: {', '.join(facts)}"
 
 
 def held_out(corpus):
-    """Returns the pairs for validation and test, with their shares of the corpus, for the greeting."""
-    sizes = [(name, corpus[name]) for name in SPLITS[1:] if corpus[name]]
-    return "".join(f"{size:,} for {name} ({size / corpus['pairs']:.0%}), " for name, size in sizes)
+    """Returns the numbers of pairs for validation and test, with their shares of the corpus, as a list of texts."""
+    purposes = {
+        "validation": _("{count:,} for validation ({share:.0%})"),
+        "test": _("{count:,} for test ({share:.0%})"),
+    }
+    sizes = {name: corpus[name] for name in SPLITS[1:] if corpus[name]}
+    return [purposes[name].format(count=size, share=size / corpus["pairs"]) for name, size in sizes.items()]
 
 
 def farewell(run, summary):
     """Returns the message at the end of a training."""
     if not summary["finished"]:
-        return f"Stopped and saved in {run.path}. Run the same command to resume."
-    return (
-        f"Done in {summary['seconds']:.0f} s: best epoch {summary['best_epoch']} of {summary['epochs']}, "
-        f"{summary[SCORE]:.3f} validation bits per character, kept in {run.path}."
+        return _("Stopped and saved in {run}. Run the same command to resume.", run=run.path)
+    return _(
+        "Done in {seconds:.0f} s: best epoch {best} of {epochs}, {score:.3f} validation bits per character, kept in "
+        "{run}.",
+        seconds=summary["seconds"],
+        best=summary["best_epoch"],
+        epochs=summary["epochs"],
+        score=summary[SCORE],
+        run=run.path,
     )
 
 
 def nothing_left(run, summary):
     """Returns the message for a run whose training had already ended."""
     epochs, limit = summary["epochs"], run.config.epochs
-    longer = "--epochs" if epochs >= limit else f"--patience (it stopped early, at epoch {epochs} of {limit})"
-    return (
-        f"Nothing left to train: {run.path} is finished, with best epoch {summary['best_epoch']} of {epochs} and "
-        f"{summary[SCORE]:.3f} validation bits per character. To train longer, raise {longer}."
+    finished = _(
+        "Nothing left to train: {run} is finished, with best epoch {best} of {epochs} and {score:.3f} validation bits "
+        "per character.",
+        run=run.path,
+        best=summary["best_epoch"],
+        epochs=epochs,
+        score=summary[SCORE],
     )
+    if epochs >= limit:
+        advice = _("To train longer, raise --epochs.")
+        return f"{finished} {advice}"
+    advice = _(
+        "To train longer, raise --patience (it stopped early, at epoch {epochs} of {limit}).",
+        epochs=epochs,
+        limit=limit,
+    )
+    return f"{finished} {advice}"
 
 
 def tell_more(run, validation, training):
@@ -296,4 +326,5 @@ def tell_more(run, validation, training):
     if hint := epochs_hint(run.config, run.metrics()):
         say(hint)
     show_samples(sample_answers(run, validation, training))
-    print(f"Talk to it:  keras-transformer chat {shlex.quote(str(run.path))}")
+    command = f"keras-transformer chat {shlex.quote(str(run.path))}"
+    print(_("Talk to it:  {command}", command=command))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +49,9 @@ def plot_attention(
     from keras_transformer.visualize.figure import drawing
 
     if kind not in KINDS:
-        raise InputError(f"unknown kind of attention {kind!r}: choose one of {', '.join(map(repr, KINDS))}")
+        raise InputError(
+            _("unknown kind of attention {kind!r}: choose one of {kinds}", kind=kind, kinds=", ".join(map(repr, KINDS)))
+        )
     title, row_label, column_label = KINDS[kind]
     rows, columns = tokens_of(attended, kind)
     weights = getattr(attended, kind)
@@ -76,7 +79,14 @@ def plot_attention(
 def numbered(what, number, count):
     """Returns the number of a layer or head; raises `InputError` if it is not between 1 and `count`."""
     if not 1 <= number <= count:
-        raise InputError(f"there is no {what} {number}: {what}s are numbered from 1 to {count}")
+        raise InputError(
+            _(
+                "there is no {what} {number}: {what}s are numbered from 1 to {count}",
+                what=what,
+                number=number,
+                count=count,
+            )
+        )
     return number
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from keras_transformer.chat.confidence import Confidence
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def draw_refusals(confidence, asked, labels, width=7):
 
     curves = refusals(confidence, asked)
     if not curves:
-        raise InputError("there are no questions to plot refusals of")
+        raise InputError(_("there are no questions to plot refusals of"))
     named = [labels["kinds"].get(name, name) for name in curves]
     with drawing([*named, labels["own"]], width, 0.64 * width + 0.2 * len(curves)) as figure:
         axes = figure.subplots()

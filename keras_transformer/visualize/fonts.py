@@ -7,6 +7,7 @@ import pathlib
 from matplotlib import font_manager
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 LATIN = "DejaVu Sans"  # Included in matplotlib.
 KOREAN = (
@@ -42,8 +43,11 @@ def fonts_for(texts):
     if missing:
         signs = " ".join(f"{sign} (U+{ord(sign):04X})" for sign in sorted(missing)[:5])
         raise InputError(
-            f"no installed font has the characters {signs}: install one, such as fonts-noto-cjk (Debian, Ubuntu) or "
-            "`pip install koreanize-matplotlib` for Hangul, or write an HTML file instead"
+            _(
+                "no installed font has the characters {signs}: install one, such as fonts-noto-cjk (Debian, Ubuntu) or "
+                "`pip install koreanize-matplotlib` for Hangul, or write an HTML file instead",
+                signs=signs,
+            )
         )
     return families
 

@@ -4,6 +4,7 @@ import io
 import pathlib
 
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.language import translate as _
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -20,7 +21,7 @@ def check(path):
     """
     path = pathlib.Path(path)
     if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"{path}: name a file that ends in {', '.join(ENDINGS)}")
+        raise InputError(_("{path}: name a file that ends in {endings}", path=path, endings=", ".join(ENDINGS)))
     check_place(path)
     import_extra("matplotlib", "visualize", "a picture")
 
@@ -28,9 +29,9 @@ def check(path):
 def check_place(path):
     """Raises `InputError` if a `pathlib.Path` is a folder, or its parent folder is missing."""
     if path.is_dir():
-        raise InputError(f"{path}: is a folder: name a file")
+        raise InputError(_("{path}: is a folder: name a file", path=path))
     if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}")
+        raise InputError(_("{path}: there is no folder {parent}", path=path, parent=path.parent))
 
 
 def save(figure, path):

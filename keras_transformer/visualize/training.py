@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
 
@@ -65,7 +66,7 @@ def plot_training(*runs: Run | str | os.PathLike) -> Figure:
     from keras_transformer.visualize.figure import drawing, line_style, name_lines, sample
 
     if not runs:
-        raise InputError("name at least one run to plot")
+        raise InputError(_("name at least one run to plot"))
     opened = [run if isinstance(run, Run) else Run(run) for run in runs]
     curves = [read(run, name, line_style(i)) for i, (run, name) in enumerate(zip(opened, names_of(opened)))]
     with drawing([run.label for run in curves], 9, 6.5) as figure:
@@ -110,10 +111,10 @@ def read(run, name, style):
     """Returns the `Learned` data of a run."""
     rows, monitor = run.metrics(), run.config.monitor
     if not rows:
-        raise InputError(f"{run.path}: no metrics: no epoch has finished yet, or the export omitted them")
+        raise InputError(_("{path}: no metrics: no epoch has finished yet, or the export omitted them", path=run.path))
     best = best_row(rows, monitor)
     if best is None:
-        raise InputError(f"{run.path}: every epoch so far has diverged: there is no best epoch to plot")
+        raise InputError(_("{path}: every epoch so far has diverged: there is no best epoch to plot", path=run.path))
     so_far = "" if run.summary() else " so far"
     label = f"{name}: best epoch {best['epoch']:.0f} of {len(rows)}{so_far}, {monitor} {best[monitor]:.4f}"
     return Learned(rows, best, label, style)

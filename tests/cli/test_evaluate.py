@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from keras_transformer import InputError, Run, split_pairs
-from keras_transformer.cli.evaluate import table
+from keras_transformer.cli.evaluate import table_lines
 from keras_transformer.cli.evaluation_data import read_split
 from keras_transformer.cli.main import main, parser
 from keras_transformer.data.corpus import Corpus
@@ -40,7 +40,7 @@ def test_the_table_is_for_people():
         "word_error_rate": 1.25, "distinct_1": 0.5, "distinct_2": 1, "answer_length": 11.04, "intervals": bounds,
         "signatures": {"chrf": "nrefs:1"},
     }  # fmt: skip
-    lines = list(table(found))
+    lines = list(table_lines(found))
     assert lines[0] == 25 * " " + "95 % interval"
     assert lines[4].startswith("chrf               50.0  40.0 to 60.0    character n-gram F-score")
     assert lines[6].startswith("exact_match       20.0%  10.0% to 30.0%  answers equal to a reference answer")

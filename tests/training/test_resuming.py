@@ -118,12 +118,15 @@ def command(tmp_path):
     pairs.loc[unseen, "answer"] = "셋 둘 하나"  # What training teaches is wrong for them: early stopping sets in.
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     (tmp_path / "site").mkdir()
+    (tmp_path / "temporary").mkdir()
     (tmp_path / "site/sitecustomize.py").write_text(KILLER)
     paths = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
 
     def start(run, die=None):
-        environment = {**os.environ, "PYTHONPATH": paths, "DIE": die} if die else None
+        environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+        if die:
+            environment |= {"PYTHONPATH": paths, "DIE": die}
         words = [sys.executable, "-m", "keras_transformer", "train", "pairs.csv", "--run", run, *options]
         return subprocess.Popen(
             words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -161,3 +164,4 @@ def test_training_killed_over_and_over_equals_one_that_never_was(command, tmp_pa
     assert summary["best_epoch"] + 3 == summary["epochs"] < 60
     assert_same(contents(run_dir), expected)
     assert sorted(os.listdir(run_dir)) == sorted(os.listdir(tmp_path / "never killed"))
+    assert not list((tmp_path / "temporary").glob("__autograph_generated_file*"))

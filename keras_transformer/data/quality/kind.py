@@ -9,8 +9,10 @@ import numpy as np
 
 from keras_transformer.config import SHARED
 from keras_transformer.data.quality.text_issues import script
+from keras_transformer.language import translatable, translate_count
+from keras_transformer.language import translate as _
 
-CHAT, TRANSLATION, WORDS = "chat", "translation", "words"
+CHAT, TRANSLATION, WORDS = translatable("chat"), translatable("translation"), translatable("words")
 
 LEAST_WORDS = 100  # Minimum number of distinct pairs of single words, so that some can be held out.
 MOSTLY = 0.95  # Minimum share of questions that are single words.
@@ -53,16 +55,21 @@ def find_kind(sample, pairs):
         sample: DataFrame of a sample of training pairs.
         pairs: Number of all training pairs.
     """
-    counted = f"{pairs:,} pair{'s' * (pairs != 1)}"
+    counted = translate_count("{count:,} pair", "{count:,} pairs", pairs)
     sample = sample.drop_duplicates(["question", "answer"])
     questions, answers = list(sample["question"]), list(sample["answer"])
     if len(sample) >= LEAST_WORDS and are_words(questions):
         if are_words(answers):
-            return Kind(WORDS, f"the questions and answers are single words ({counted})", "character", "character")
+            return Kind(
+                WORDS,
+                _("the questions and answers are single words ({counted})", counted=counted),
+                "character",
+                "character",
+            )
         if is_closed(answers):
-            return Kind(WORDS, f"the questions are single words ({counted})", "character", "word")
+            return Kind(WORDS, _("the questions are single words ({counted})", counted=counted), "character", "word")
     if len(sample) < LEAST_PAIRS:
-        return Kind(CHAT, f"question–answer pairs to memorize ({counted})")
+        return Kind(CHAT, _("question–answer pairs to memorize ({counted})", counted=counted))
     return (
         closed_kind(questions, answers, counted)
         or numbers_kind(questions, answers, counted)
@@ -79,26 +86,49 @@ def closed_kind(questions, answers, counted):
     if not several or not is_closed(questions) or not is_closed(answers):
         return None
     if share_of_numbers(words) > 0.5:
-        return Kind(TRANSLATION, f"answers made by a rule ({counted}, mostly numbers)", "character", closed=True)
+        return Kind(
+            TRANSLATION,
+            _("answers made by a rule ({counted}, mostly numbers)", counted=counted),
+            "character",
+            closed=True,
+        )
     if len(set(answers)) < CLOSED_ANSWERS * len(answers):
         return None
-    return Kind(TRANSLATION, f"answers made by a rule ({counted} of {len(words):,} words)", "word", closed=True)
+    return Kind(
+        TRANSLATION,
+        _("answers made by a rule ({counted} of {words:,} words)", counted=counted, words=len(words)),
+        "word",
+        closed=True,
+    )
 
 
 def numbers_kind(questions, answers, counted):
     """Returns the `Kind` of a corpus that consists mostly of numbers, such as sums of large numbers; else None."""
     if min(share_of_numbers(count_words(texts)) for texts in (questions, answers)) < NUMBERS:
         return None
-    return Kind(TRANSLATION, f"answers made by a rule ({counted}, mostly numbers)", "character", closed=True)
+    return Kind(
+        TRANSLATION, _("answers made by a rule ({counted}, mostly numbers)", counted=counted), "character", closed=True
+    )
 
 
 def kind_by_lengths(sample, counted):
     """Returns the kind `TRANSLATION` if longer questions have longer answers, else `CHAT`."""
     if correlation_of_lengths(sample) < CORRELATION:
-        return Kind(CHAT, f"question–answer pairs to memorize ({counted}, lengths of questions and answers unrelated)")
+        return Kind(
+            CHAT,
+            _(
+                "question–answer pairs to memorize ({counted}, lengths of questions and answers unrelated)",
+                counted=counted,
+            ),
+        )
     if sample["answer"].nunique() < DIFFERENT_ANSWERS * len(sample):
-        return Kind(CHAT, f"question–answer pairs to memorize ({counted}, many with the same answers)")
-    return Kind(TRANSLATION, f"answers made by a rule ({counted}, the longer the question, the longer the answer)")
+        return Kind(
+            CHAT, _("question–answer pairs to memorize ({counted}, many with the same answers)", counted=counted)
+        )
+    return Kind(
+        TRANSLATION,
+        _("answers made by a rule ({counted}, the longer the question, the longer the answer)", counted=counted),
+    )
 
 
 def correlation_of_lengths(sample):

@@ -18,6 +18,8 @@ from keras_transformer.data.quality.statistics import quantile
 from keras_transformer.data.quality.tokenizer_choice import OFTEN, OFTEN_MEMORIZED, choose_tokenizer
 from keras_transformer.data.readers import corpus_paths
 from keras_transformer.errors import CorpusTooSmall
+from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 from keras_transformer.presets import preset
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.tokenizer import Tokenizer
@@ -86,22 +88,32 @@ class Recommendation:
     def line(self):
         """The recommendation and its reason, in one line."""
         config = self.config
-        what = [tokens_in_words(config), layers_in_words(config), f"{config.epochs:,} epoch{'s' * (config.epochs > 1)}"]
-        what += [] if config.hold_out else ["nothing held out"]
-        return f"Chosen for {self.kind}: {self.reasons[0]}; {', '.join(what)}."
+        epochs = translate_count("{count:,} epoch", "{count:,} epochs", config.epochs)
+        choices = [tokens_in_words(config), layers_in_words(config), epochs]
+        choices += [] if config.hold_out else [_("nothing held out")]
+        return _(
+            "Chosen for {kind}: {reason}; {choices}.",
+            kind=_(self.kind),
+            reason=self.reasons[0],
+            choices=", ".join(choices),
+        )
 
 
 def tokens_in_words(config):
     """Returns a description of the tokenization."""
-    names = {"character": "characters", "word": "words"}
-    pieces = f"{config.vocab_size:,} pieces"
+    names = {"character": _("characters"), "word": _("words")}
+    pieces = _("{count:,} pieces", count=config.vocab_size)
     source, target = (names.get(kind, pieces) for kind in (config.tokenizer, config.target_tokenizer))
-    return source if config.target_tokenizer in (SHARED, config.tokenizer) else f"{source} to {target}"
+    if config.target_tokenizer in (SHARED, config.tokenizer):
+        return source
+    return _("{source} to {target}", source=source, target=target)
 
 
 def layers_in_words(config):
     """Returns a description of the model size."""
-    return f"{config.num_layers} layer{'s' * (config.num_layers > 1)} of {config.d_model}"
+    return translate_count(
+        "{count} layer of {width}", "{count} layers of {width}", config.num_layers, width=config.d_model
+    )
 
 
 def recommend_for(corpus, turns=1, hold_out=None, tokenizer=None, target_tokenizer=None):
@@ -200,15 +212,43 @@ def measure(sample, pairs, turns=1, has_validation=False, hold_out=None, files=(
     reasons = (
         kind.reason,
         why_cut,
-        f"{layers_in_words(config)}: {tokens:,} tokens to train on{threshold(kind, tokens)}",
-        f"{config.epochs:,} epochs: {config.epochs * steps:,} updates, {config.warmup_steps:,} of them warm-up",
-        f"max_length {max_length}: leaves out {f'{left_out:,}' if left_out else 'none'} of {len(drawn):,} pairs",
+        size_reason(config, kind, tokens),
+        _(
+            "{epochs:,} epochs: {updates:,} updates, {warm_up:,} of them warm-up",
+            epochs=config.epochs,
+            updates=config.epochs * steps,
+            warm_up=config.warmup_steps,
+        ),
+        length_reason(max_length, left_out, len(drawn)),
     )
     if recombined:
-        reasons += (f"{recombined} more questions for each, of words of two that are alike: new ones have known words",)
+        reasons += (
+            _(
+                "{count} more questions for each, of words of two that are alike: new ones have known words",
+                count=recombined,
+            ),
+        )
     if not hold_out:
-        reasons += (f"nothing held out: {sample['question'].nunique():,} different questions",)
+        reasons += (_("nothing held out: {count:,} different questions", count=sample["question"].nunique()),)
     return Recommendation(kind.name, config, reasons), tokenizers
+
+
+def size_reason(config, kind, tokens):
+    """Returns the reason for the model size, with the number of tokens for the next larger model if there is one."""
+    values = {"layers": layers_in_words(config), "tokens": tokens}
+    larger = [(name, least) for name, least in LEAST_TOKENS.items() if least > tokens]
+    if not larger or kind.name == WORDS:
+        return _("{layers}: {tokens:,} tokens to train on", **values)
+    values["preset"], values["least"] = larger[0]
+    return _("{layers}: {tokens:,} tokens to train on ({preset} from {least:,})", **values)
+
+
+def length_reason(max_length, left_out, pairs):
+    """Returns how many of the pairs the maximum length leaves out."""
+    values = {"max_length": max_length, "pairs": pairs}
+    if not left_out:
+        return _("max_length {max_length}: leaves out none of {pairs:,} pairs", **values)
+    return _("max_length {max_length}: leaves out {left_out:,} of {pairs:,} pairs", left_out=left_out, **values)
 
 
 def draw(sample):
@@ -237,32 +277,37 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
     learned = [texts[0], texts[1]] if own else [[*texts[0], *texts[1]]] * 2
     if source and (target or not own):
         target = target or source
-        return (source, target), max(source.vocab_size, target.vocab_size), "tokenizer from a file"
+        return (source, target), max(source.vocab_size, target.vocab_size), _("tokenizer from a file")
     if kind.tokenizer == "sentencepiece":
         chosen, vocab_size, rarest = choose_tokenizer(learned[0], len(characters_of(sample)) + (turns > 1), share)
-        reason = f"vocabulary {vocab_size:,}: {fed_in_words(rarest)}"
+        reason = _("vocabulary {size:,}: {reason}", size=vocab_size, reason=fed_in_words(rarest))
         return (chosen, target or chosen), vocab_size, reason
     if kind.target_tokenizer == "sentencepiece":
         characters = len(characters_of(sample)) + (turns > 1)
         chosen, vocab_size, rarest = choose_tokenizer(learned[1], characters, share, OFTEN_MEMORIZED)
         source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
         fed = fed_in_words(rarest, OFTEN_MEMORIZED)
-        reason = f"questions cut into characters, answers into {vocab_size:,} pieces: {fed}"
+        reason = _("questions cut into characters, answers into {size:,} pieces: {reason}", size=vocab_size, reason=fed)
         return (source, target or chosen), vocab_size, reason
     vocab_size = closed_size(kind, sample)
     source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
-    kinds = {"character": "characters", "word": "words at spaces"}
+    kinds = {"character": _("characters"), "word": _("words at spaces")}
     if not own:
-        return (source, source), vocab_size, f"cut into {kinds[kind.tokenizer]}: no others are met in new questions"
+        reason = _("cut into {pieces}: no others are met in new questions", pieces=kinds[kind.tokenizer])
+        return (source, source), vocab_size, reason
     answers = kind.target_tokenizer if kind.target_tokenizer != SHARED else kind.tokenizer
     target = target or Tokenizer.train(learned[1], vocab_size, answers)
-    return (source, target), vocab_size, f"questions cut into {kinds[kind.tokenizer]}, answers into {kinds[answers]}"
+    reason = _(
+        "questions cut into {source}, answers into {target}", source=kinds[kind.tokenizer], target=kinds[answers]
+    )
+    return (source, target), vocab_size, reason
 
 
 def fed_in_words(rarest, often=OFTEN):
     """Returns the reason for a vocabulary size, from a result and an argument of `choose_tokenizer`."""
-    reason = f"95 of 100 pieces are met at least {rarest:,} times"
-    return reason if rarest >= often else "the least that holds all characters"
+    if rarest < often:
+        return _("the least that holds all characters")
+    return _("95 of 100 pieces are met at least {times:,} times", times=rarest)
 
 
 def closed_size(kind, sample):
@@ -305,12 +350,6 @@ def choose_sizes(kind, tokens):
 def preset_for(tokens):
     """Returns the name of the preset with model sizes for a number of training tokens."""
     return [name for name, least in LEAST_TOKENS.items() if tokens >= least][-1]
-
-
-def threshold(kind, tokens):
-    """Returns a note with the number of tokens for the next larger model; empty if there is none."""
-    larger = [f" ({name} from {least:,})" for name, least in LEAST_TOKENS.items() if least > tokens]
-    return larger[0] if larger and kind.name != WORDS else ""
 
 
 def choose_max_length(lengths, usual, fitting=FITTING):

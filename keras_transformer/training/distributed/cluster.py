@@ -17,6 +17,7 @@ import keras
 
 from keras_transformer.backend.devices import find_devices
 from keras_transformer.errors import InputError, ProcessLost
+from keras_transformer.language import translate as _
 from keras_transformer.training.distributed.sharding import split_over
 
 AUTO = "auto"
@@ -47,25 +48,33 @@ def join_cluster(coordinator: str | None = None, processes: int | None = None, p
     try:
         jax.distributed.initialize(address, processes, process, heartbeat_timeout_seconds=HEARTBEAT)
     except ValueError as error:
-        raise InputError(f"--coordinator {coordinator}: {error}") from error
+        raise InputError(_("--coordinator {coordinator}: {error}", coordinator=coordinator, error=error)) from error
 
 
 def check_cluster(coordinator, processes, process):
     """Raises `InputError` if the arguments of `join_cluster` are invalid."""
     if keras.backend.backend() != "jax":
-        raise InputError("training with several processes requires the JAX backend: set KERAS_BACKEND=jax")
+        raise InputError(_("training with several processes requires the JAX backend: set KERAS_BACKEND=jax"))
     if coordinator is None:
-        raise InputError("--processes and --process need --coordinator, the address of the first process")
+        raise InputError(_("--processes and --process need --coordinator, the address of the first process"))
     if coordinator == AUTO:
         if processes is not None or process is not None:
-            raise InputError("--coordinator auto numbers the processes itself: leave out --processes and --process")
+            raise InputError(_("--coordinator auto numbers the processes itself: leave out --processes and --process"))
         return
     if processes is None or process is None:
-        raise InputError("--coordinator needs --processes and --process, the number of this process from 0 on")
+        raise InputError(_("--coordinator needs --processes and --process, the number of this process from 0 on"))
     if not 0 <= process < processes:
-        raise InputError(f"--process {process}: must be at least 0 and below --processes {processes}")
+        raise InputError(
+            _(
+                "--process {process}: must be at least 0 and below --processes {processes}",
+                process=process,
+                processes=processes,
+            )
+        )
     if not coordinator.rpartition(":")[2].isdigit():
-        raise InputError(f"--coordinator {coordinator}: must end with a port, as in 10.0.0.1:1234")
+        raise InputError(
+            _("--coordinator {coordinator}: must end with a port, as in 10.0.0.1:1234", coordinator=coordinator)
+        )
 
 
 def count_devices(wanted=None):
@@ -81,16 +90,20 @@ def count_devices(wanted=None):
     jax = keras.backend.backend() == "jax"
     if jax and process_count() > 1:
         if wanted is not None:
-            raise InputError("several processes always use all their devices: leave out --devices")
+            raise InputError(_("several processes always use all their devices: leave out --devices"))
         return len(keras.distribution.list_devices())
     if wanted is None:
         return max(1, len(find_devices().gpus)) if jax else 1
     if wanted < 1:
-        raise InputError(f"devices must be 1 or more, not {wanted}")
+        raise InputError(_("devices must be 1 or more, not {wanted}", wanted=wanted))
     if wanted > 1 and not jax:
-        raise InputError(f"training on {wanted} devices requires the JAX backend: set KERAS_BACKEND=jax")
+        raise InputError(
+            _("training on {wanted} devices requires the JAX backend: set KERAS_BACKEND=jax", wanted=wanted)
+        )
     if wanted > 1 and wanted > (available := len(keras.distribution.list_devices())):
-        raise InputError(f"{wanted} devices are not available: JAX finds {available}")
+        raise InputError(
+            _("{wanted} devices are not available: JAX finds {available}", wanted=wanted, available=available)
+        )
     return wanted
 
 
@@ -164,7 +177,7 @@ def detect_lost_processes():
         if "RESOURCE_EXHAUSTED" in what or (isinstance(error, ValueError) and not BETWEEN_PROCESSES.search(what)):
             raise
         raise ProcessLost(
-            f"another process was lost ({what}); run the same commands to resume from the last checkpoint"
+            _("another process was lost ({what}); run the same commands to resume from the last checkpoint", what=what)
         ) from error
 
 

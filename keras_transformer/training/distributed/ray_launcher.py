@@ -11,6 +11,8 @@ import pandas
 from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 
 
 def train_on_ray(
@@ -73,13 +75,13 @@ def train_on_ray(
 def check_options(workers, retries, gpus):
     """Raises `InputError` if the options are invalid on any cluster."""
     if keras.backend.backend() != "jax":
-        raise InputError("training on Ray requires the JAX backend: set KERAS_BACKEND=jax")
+        raise InputError(_("training on Ray requires the JAX backend: set KERAS_BACKEND=jax"))
     if workers < 1:
-        raise InputError(f"workers on Ray must be 1 or more, not {workers}")
+        raise InputError(_("workers on Ray must be 1 or more, not {workers}", workers=workers))
     if retries < 0:
-        raise InputError(f"retries on Ray must be 0 or more, not {retries}")
+        raise InputError(_("retries on Ray must be 0 or more, not {retries}", retries=retries))
     if gpus is not None and gpus < 0:
-        raise InputError(f"GPUs of a worker on Ray must be 0 or more, not {gpus}")
+        raise InputError(_("GPUs of a worker on Ray must be 0 or more, not {gpus}", gpus=gpus))
 
 
 def import_ray_worker():
@@ -94,14 +96,18 @@ def import_ray_worker():
 def check_address(address):
     """Raises `InputError` if a cluster's address cannot be reached; Ray itself would retry for minutes."""
     if "://" in address:
-        raise InputError(f"RAY_ADDRESS {address}: must be the address of the head node, as in 10.0.0.1:6379")
+        raise InputError(
+            _("RAY_ADDRESS {address}: must be the address of the head node, as in 10.0.0.1:6379", address=address)
+        )
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit():
         return  # A keyword, which Ray accepts or rejects immediately.
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except OSError as error:
-        raise InputError(f"RAY_ADDRESS {address}: cannot be reached: {error.strerror or error}") from error
+        raise InputError(
+            _("RAY_ADDRESS {address}: cannot be reached: {reason}", address=address, reason=error.strerror or error)
+        ) from error
 
 
 def check_room(machines, workers, gpus):
@@ -123,10 +129,20 @@ def check_room(machines, workers, gpus):
     room = sum(worker_capacity(machine, gpus) for machine in machines)
     if workers > room:
         cpus, all_gpus = (sum(machine.get(kind, 0) for machine in machines) for kind in ("CPU", "GPU"))
-        wanted = "a CPU" + (f" and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "")
+        wanted = _("a CPU")
+        if gpus:
+            wanted = translate_count("a CPU and {count} GPU", "a CPU and {count} GPUs", gpus)
         raise InputError(
-            f"{workers} workers do not fit in: Ray has {cpus:g} CPUs and {all_gpus:g} GPUs on {len(machines)} "
-            f"machine{'s' * (len(machines) > 1)}, room for {room} with {wanted} each"
+            _(
+                "{workers} workers do not fit in: Ray has {cpus:g} CPUs and {all_gpus:g} GPUs on {machines}, room for "
+                "{room} with {wanted} each",
+                workers=workers,
+                cpus=cpus,
+                all_gpus=all_gpus,
+                machines=translate_count("{count} machine", "{count} machines", len(machines)),
+                room=room,
+                wanted=wanted,
+            )
         )
     return gpus
 

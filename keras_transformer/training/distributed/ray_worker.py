@@ -29,6 +29,7 @@ from ray.train.v2.jax import JaxConfig, JaxTrainer
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.errors import DiskFull, InputError, ProcessLost, RunLocked, TrainingDiverged, WorkersLost
+from keras_transformer.language import translate as _
 
 FINAL = (InputError, DiskFull, TrainingDiverged)
 """Errors that would occur again after a retry."""
@@ -143,9 +144,13 @@ def outcome(error, retries):
         cause = error.controller_failure
         return cause if isinstance(cause, FINAL) else WorkersLost(f"Ray Train: {first_line(cause)}")
     failures = error.worker_failures
-    advice = f"after {retries} retries; run the same command to resume from the last checkpoint"
     locked = next((failure for failure in failures.values() if isinstance(failure, InputError)), None)
-    return locked or WorkersLost(f"{describe_failures(failures)}, {advice}")
+    message = _(
+        "{failures}, after {retries} retries; run the same command to resume from the last checkpoint",
+        failures=describe_failures(failures),
+        retries=retries,
+    )
+    return locked or WorkersLost(message)
 
 
 def describe_failures(failures):

@@ -7,6 +7,7 @@ that no communication is needed between the two. Adam's moments and the moving a
 import keras
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 BATCH, MODEL = "batch", "model"
 # Patterns for the paths of weights ("/") and of the optimizer's variables, whose paths contain "_" instead.
@@ -22,10 +23,14 @@ SPLIT_LOGITS = {"outputs.kernel": (None, MODEL), "outputs.bias": (MODEL,)}
 def check_split(config, count, shards):
     """Raises `InputError` if a model of this `Config` cannot be split into `shards` shards on `count` devices."""
     if shards < 1 or count % shards:
-        raise InputError(f"--model-devices {shards}: must divide the number of devices, {count}")
+        raise InputError(
+            _("--model-devices {shards}: must divide the number of devices, {count}", shards=shards, count=count)
+        )
     for name in ("d_model", "dff"):
         if (size := getattr(config, name)) % shards:
-            raise InputError(f"--model-devices {shards}: {name} {size} cannot be split evenly")
+            raise InputError(
+                _("--model-devices {shards}: {name} {size} cannot be split evenly", shards=shards, name=name, size=size)
+            )
 
 
 def split_over(devices, shards, vocab_size):

@@ -9,6 +9,7 @@ import tensorflow_datasets as tfds
 from keras_transformer.data.builders.question_answer import QuestionAnswerBuilder
 from keras_transformer.data.loading import load_pairs
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 
 @dataclasses.dataclass(eq=False)
@@ -37,14 +38,14 @@ class PairsConfig(tfds.core.BuilderConfig):
         digest = hashlib.sha256(repr((self.question, self.answer, self.encoding)).encode())
         for path in map(pathlib.Path, self.paths):
             if not path.is_file():
-                raise InputError(f"{path}: no such file")
+                raise InputError(_("{path}: no such file", path=path))
             digest.update(path.read_bytes())
         self.name = digest.hexdigest()[:16]
 
     def load(self):
         """Loads the pairs with `load_pairs`."""
         if not self.paths:
-            raise InputError('pairs: name the files, as in PairsConfig(paths=["FILE"])')
+            raise InputError(_('pairs: name the files, as in PairsConfig(paths=["FILE"])'))
         return load_pairs(self.paths, self.question, self.answer, self.encoding)
 
 
