@@ -11,7 +11,7 @@ import numpy as np
 
 
 def read_bandwidth(size, repeats=20):
-    """Returns the bytes per second of repeatedly reading `size` bytes, measured by the fastest of several dot products."""
+    """Returns the bytes per second of repeatedly reading `size` bytes, from the fastest of several dot products."""
     halves = np.ones((2, size // 8), "float32")
     best = float("inf")
     for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""What the two command lines of this benchmark share."""
+"""Options shared by the two command lines of this benchmark."""
 
 import argparse
 import pathlib
@@ -9,12 +9,12 @@ WORK = pathlib.Path("runs") / "korean_chatbot"
 
 
 def make_parser(name, about, document):
-    """A command line with the options that both have.
+    """Returns a parser with the shared options.
 
     Args:
-        name: The module.
-        about: Its docstring.
-        document: The file that it writes.
+        name: The name of the module.
+        about: The docstring of the module.
+        document: The file that the module writes.
     """
     kind = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m benchmarks.{name}", description=about, formatter_class=kind)
@@ -33,5 +33,5 @@ def make_parser(name, about, document):
 
 
 def settings_file(name):
-    """The file of the settings of that name."""
+    """Returns the path of the settings with this name."""
     return pathlib.Path(__file__).with_name(f"{name.replace(' ', '_')}.toml")
