@@ -43,7 +43,7 @@ def draw(corpora, count):
 
 
 def batches(questions, size):
-    """Yields the questions in batches of the given size."""
+    """Returns the questions in batches of the given size."""
     return [questions[first : first + size] for first in range(0, len(questions), size)]
 
 

@@ -71,7 +71,7 @@ def speed(output):
 
 
 def decoding_commands(python, folder, sizes):
-    """Yields the name and the command line of each decoding peer at the sizes of a preset.
+    """Returns the names and the command lines of the decoding peers at the sizes of a preset.
 
     CTranslate2 occurs once per number of threads, each time with the same name.
     """

@@ -143,7 +143,7 @@ def predicted_rows(config, tokens_each=None):
 
 
 def predictions():
-    """Returns the paragraphs of the predictions."""
+    """Yields the paragraphs of the predictions."""
     for name in ("base", "big"):
         config = preset(name)
         what = f"{name}, {count_parameters(config) / 1e6:.0f} million parameters"

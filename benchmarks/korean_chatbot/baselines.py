@@ -1,4 +1,4 @@
-"""Baselines without a language model: the most frequent answer, and the answer to the most similar training question."""
+"""Baselines without a language model: the most frequent answer, and that to the most similar training question."""
 
 import collections
 
@@ -43,7 +43,7 @@ class NearestQuestions:
         self._known = self._vectorizer.fit_transform(self.questions)
 
     def answers(self, questions):
-        """Returns the answer to the nearest training question of each question; the most frequent answer if none is similar."""
+        """Returns for each question the answer to the nearest training question; the most frequent answer without one."""
         near = self.neighbours(questions, 1)
         return [found[0][0] if found else self._otherwise for found in near]
 

@@ -87,7 +87,7 @@ def read_answers(rows):
 
 
 def rows_of(questions, answers):
-    """Returns the rows that `read_answers` reads."""
+    """Yields the rows that `read_answers` reads."""
     columns = {"question": questions, "answer": answers.texts, "bits": answers.bits, "characters": answers.characters}
     columns = {name: column for name, column in columns.items() if column is not None}
     for values in zip(*columns.values(), strict=True):

@@ -54,7 +54,7 @@ class Tutorial:
         self.model.fit(self.data, epochs=1, verbose=0)
 
     def log_probabilities(self, questions, answers):
-        """Returns the log-probabilities of the next token after each token of the answers: (batch, length, vocab_size)."""
+        """Returns the log-probabilities of the token after each token of the answers: (batch, length, vocab_size)."""
         import tensorflow as tf
 
         return tf.nn.log_softmax(self._logits(questions, answers)).numpy()
@@ -124,7 +124,7 @@ class Torch:
             self.optimizer.step()
 
     def log_probabilities(self, questions, answers):
-        """Returns the log-probabilities of the next token after each token of the answers: (batch, length, vocab_size)."""
+        """Returns the log-probabilities of the token after each token of the answers: (batch, length, vocab_size)."""
         return self.torch.log_softmax(self._logits(questions, answers), -1).numpy()
 
     def last_logits(self, questions, answers):
@@ -163,7 +163,7 @@ def padded(rows):
 
 
 def answer_bits(peer, questions, answers):
-    """Returns the negative log2-likelihood of each answer, summed over its tokens after the first, including the end token.
+    """Returns the negative log2-likelihood of each answer, summed over its tokens after the first, with the end token.
 
     Args:
         peer: A `Tutorial` or `Torch`.

@@ -152,7 +152,7 @@ def difference_cell(mine, other, name):
 
 
 def samples(exam, systems):
-    """Returns paragraphs with sample questions, their answers in the corpus, and the systems' answers of the first seed."""
+    """Yields paragraphs with sample questions, their answers in the corpus, and the systems' first answers."""
     drawn = sorted(random.Random(DRAW).sample(range(len(exam.questions)), min(SAMPLED, len(exam.questions))))
     for index in drawn:
         references = " / ".join(map(escaped, exam.references[index]))

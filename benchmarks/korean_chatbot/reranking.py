@@ -13,7 +13,7 @@ ORDERS, BETA = range(1, 7), 2  # Of chrF2: n-grams of 1 to 6 characters, and rec
 
 @functools.lru_cache(maxsize=1 << 16)
 def runs(text):
-    """Returns the character n-grams of a text for each of `ORDERS`: sets of pairs of an n-gram and its previous occurrences."""
+    """Returns the character n-grams of a text for each of `ORDERS`: sets of (n-gram, number of its previous occurrences)."""
     text = "".join(text.split())
     found = []
     for order in ORDERS:
@@ -38,7 +38,7 @@ def similarity(text, other):
 
 
 def by_agreement(samples):
-    """Selects by minimum Bayes risk (Kumar & Byrne 2004) with chrF as the gain: the candidate most similar to all candidates.
+    """Selects the candidate most similar to all: minimum Bayes risk (Kumar & Byrne 2004) with chrF as the gain.
 
     Args:
         samples: Candidates sampled from the model. Duplicates count as often as they were sampled.

@@ -97,7 +97,7 @@ def ask_peer(peer, exam, corpus, work, options, seed):
 
 
 def peer_epochs(output):
-    """Returns the validation bits per character of each epoch in a peer's output. Its last line may be incomplete."""
+    """Yields the validation bits per character of each epoch in a peer's output. Its last line may be incomplete."""
     for line in output.splitlines():
         with contextlib.suppress(ValueError, TypeError, KeyError):
             yield json.loads(line)["bits_per_char"]
@@ -129,7 +129,7 @@ class Trainer:
         self._more = ["--epochs", str(epochs)] if epochs else []
 
     def describe(self, words):
-        """Returns everything that a run depends on, JSON: its command-line settings, and the contents of their files."""
+        """Returns everything that a run depends on, JSON: its command-line settings and the contents of their files."""
         said = (word.read_text("utf-8") if isinstance(word, pathlib.Path) else word for word in words)
         return [*said, *self._more]
 
@@ -155,7 +155,7 @@ class Trainer:
         return run
 
     def _reversed_corpus(self):
-        """Returns a folder with a file per split, in which questions and answers are swapped. The splits are unchanged."""
+        """Returns a folder with a file per split. Questions and answers are swapped; the splits are unchanged."""
         folder = self._work.path / "reverse"
         folder.mkdir(exist_ok=True)
         splits = split_pairs(self._corpus.pairs)

@@ -104,7 +104,7 @@ class Asker:
 
     @functools.cached_property
     def _likelihood(self):
-        """Returns the bits of the references of each question, and their numbers of characters."""
+        """The bits of the references of each question, and their numbers of characters."""
         found = likelihood(self._bot, dict(zip(self._exam.questions, self._exam.references, strict=True)))
         bits = found.scores()["bits_per_char"].addends
         return bits[:, 0].tolist(), bits[:, 1].tolist()

@@ -92,7 +92,7 @@ def with_laughter(question):
 
 
 def other_ending(question):
-    """Returns a Korean question in another speech level; an English one with a contraction changed, or else a "please"."""
+    """Returns a Korean question in another speech level; an English one with another contraction or a "please"."""
     if is_korean(question):
         return other_speech_level(question)
     return (exchanged_contraction(question) or with_please(question)) if is_english(question) else None
@@ -111,7 +111,7 @@ def other_speech_level(question):
 
 
 def exchanged_contraction(question):
-    """Returns an English question with its first contraction expanded, or two words contracted; None if it has neither."""
+    """Returns an English question with its first contraction expanded, or two words contracted; None without either."""
     for short, long in CONTRACTIONS:
         guards = (WITHIN_A_STATEMENT, NO_SUBJECT_NEXT) if short.endswith("n't") else ("", WORD_NEXT)
         for old, new, before, after in ((short, long, *guards), (long, short, "", WORD_NEXT)):
@@ -160,7 +160,7 @@ def mistyped(character):
 
 
 def neighbours(letter):
-    """Returns the letters on the adjacent keys; for Hangul, only vowels for a vowel and only consonants for a consonant."""
+    """Returns the letters on the adjacent keys; in Hangul, only vowels for a vowel, only consonants for a consonant."""
     for rows in KEYBOARDS:
         for row, keys in enumerate(rows):
             if letter in keys:
