@@ -69,7 +69,7 @@ def main(arguments=None):
     parser.add_argument(
         "--presets", choices=PRESETS, nargs="+", default=["tutorial", "base"], help="default: tutorial base"
     )
-    parser.add_argument("--calls", type=at_least(1), default=20, metavar="N", help="answers of each (default: 20)")
+    parser.add_argument("--calls", type=at_least(1), default=20, metavar="N", help="answers of each kind (default: 20)")
     options = parser.parse_args(arguments)
     rows = []
     for name in options.presets:

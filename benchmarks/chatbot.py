@@ -43,7 +43,7 @@ def parse(arguments):
     """Parses the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chatbot", description=__doc__.splitlines()[0])
     parser.add_argument("corpus", help="a CSV file of questions and answers, such as ChatbotData.csv")
-    parser.add_argument("--runs", required=True, type=pathlib.Path, help="folder that keeps the runs and the answers")
+    parser.add_argument("--runs", required=True, type=pathlib.Path, help="folder for the runs and the answers")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--split", default="validation", choices=("validation", "test"))
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS)

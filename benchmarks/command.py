@@ -30,17 +30,17 @@ def make_parser(about, name):
     parser = argparse.ArgumentParser(program, description=about, formatter_class=kind)
     parser.add_argument(
         "--results", type=pathlib.Path, default=RESULTS, metavar="FILE",
-        help="where to write the results (default: benchmarks/RESULTS.md)",
+        help="file for the results (default: benchmarks/RESULTS.md)",
     )  # fmt: skip
     return parser
 
 
 def add_peer_folder(parser):
     """Adds the options of a benchmark that compares with peers."""
-    parser.add_argument("--peers", type=folder, metavar="FOLDER", help="a folder with the peers' scripts")
+    parser.add_argument("--peers", type=folder, metavar="FOLDER", help="folder of the peers' scripts")
     parser.add_argument(
         "--peers-python", default=sys.executable, metavar="PYTHON",
-        help="the interpreter that runs them (default: the one that runs this)",
+        help="Python interpreter of the peers (default: this one)",
     )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def add_peer_options(parser):
     add_peer_folder(parser)
     parser.add_argument(
         "--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE",
-        help="the corpus to train on (default: small_talk)",
+        help="corpus to train on (default: small_talk)",
     )  # fmt: skip
 
 

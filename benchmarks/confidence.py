@@ -122,12 +122,12 @@ def columns(confidence, pairs):
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
     parser.add_argument("run", type=pathlib.Path, metavar="RUN", help="folder of a trained run")
-    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="the file that it was trained on")
+    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="corpus file that the run was trained on")
     parser.add_argument(
         "--foreign", type=named_file, action="append", default=[], metavar="NAME=FILE",
-        help="questions that the run cannot know: a corpus, or a .tsv file with words in its first column",
+        help="out-of-domain questions: a corpus, or a .tsv file with words in its first column",
     )  # fmt: skip
-    parser.add_argument("--figure", metavar="FILE", help="where to draw the curves, if anywhere")
+    parser.add_argument("--figure", metavar="FILE", help="file for a plot of the curves")
     options = parser.parse_args(arguments)
     confidence, asked = measure(options.run, options.corpus, options.foreign)
     if options.figure:

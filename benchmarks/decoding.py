@@ -167,8 +167,8 @@ def parser():
     """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     add_peer_folder(grammar)
-    grammar.add_argument("--rounds", type=at_least(1), default=3, metavar="N", help="turns of each (default: 3)")
-    grammar.add_argument("--only", choices=SIZES, help="print our figures of these sizes, measured in here")
+    grammar.add_argument("--rounds", type=at_least(1), default=3, metavar="N", help="rounds (default: 3)")
+    grammar.add_argument("--only", choices=SIZES, help="measure and print only our figures of these sizes")
     return grammar
 
 

@@ -94,11 +94,11 @@ def parser():
     """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
-    grammar.add_argument("--preset", choices=PRESETS, default="base", help="whose sizes are trained (default: base)")
-    grammar.add_argument("--rows", type=whole, default=400, metavar="N", help="pairs in a batch (default: 400)")
-    grammar.add_argument("--length", type=whole, default=64, metavar="N", help="tokens of each text (default: 64)")
+    grammar.add_argument("--preset", choices=PRESETS, default="base", help="sizes of the model (default: base)")
+    grammar.add_argument("--rows", type=whole, default=400, metavar="N", help="pairs per batch (default: 400)")
+    grammar.add_argument("--length", type=whole, default=64, metavar="N", help="tokens per text (default: 64)")
     grammar.add_argument("--precision", choices=("float32", "bfloat16"), default="bfloat16", help="default: bfloat16")
-    grammar.add_argument("--torch-python", metavar="PYTHON", help="an interpreter with PyTorch, to be measured beside")
+    grammar.add_argument("--torch-python", metavar="PYTHON", help="Python interpreter with PyTorch, to compare")
     grammar.add_argument("--rounds", type=whole, default=3, metavar="N", help="default: 3")
     return grammar
 

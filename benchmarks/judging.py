@@ -80,7 +80,7 @@ def main(arguments=None):
     make = commands.add_parser("blind", help="write a sheet for a judge")
     make.add_argument("answers")
     make.add_argument("sheet")
-    count = commands.add_parser("score", help="count what judges filled in")
+    count = commands.add_parser("score", help="score filled-in sheets")
     count.add_argument("answers")
     count.add_argument("sheets", nargs="+")
     count.add_argument("--out", required=True, help="file for all marks")

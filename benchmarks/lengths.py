@@ -103,10 +103,10 @@ def parser():
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
     grammar.add_argument("--lengths", type=whole, nargs="+", default=LENGTHS, metavar="N", help="default: 32 … 1024")
-    grammar.add_argument("--tokens", type=whole, default=2048, metavar="N", help="in a batch (default: 2048)")
-    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="to time (default: 5)")
+    grammar.add_argument("--tokens", type=whole, default=2048, metavar="N", help="tokens per batch (default: 2048)")
+    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="number of timed passes (default: 5)")
     grammar.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="default: float32")
-    grammar.add_argument("--only", type=whole, metavar="N", help="print the figures of one length, measured in here")
+    grammar.add_argument("--only", type=whole, metavar="N", help="measure and print only one length")
     return grammar
 
 

@@ -122,8 +122,10 @@ def parser():
     grammar = make_parser(__doc__, NAME)
     names = ("float32", "bfloat16")
     grammar.add_argument("--precision", nargs="+", choices=names, default=names, help="default: both")
-    grammar.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="what to train on")
-    grammar.add_argument("--steps", type=at_least(1), default=20, metavar="N", help="to record (default: 20)")
+    grammar.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="corpus to train on")
+    grammar.add_argument(
+        "--steps", type=at_least(1), default=20, metavar="N", help="number of recorded steps (default: 20)"
+    )
     return grammar
 
 

@@ -130,14 +130,12 @@ def report(found):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("files", type=folder, metavar="FOLDER", help="the folder with the shared task's files")
+    parser.add_argument("files", type=folder, metavar="FOLDER", help="folder of the shared task's files")
     parser.add_argument("--languages", choices=PUBLISHED, nargs="+", default=list(PUBLISHED), help="default: both")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument("--beam", type=at_least(1), default=5, metavar="N", help="default: 5")
-    parser.add_argument(
-        "--at-once", type=at_least(1), default=1, metavar="N", help="trainings beside each other (default: 1)"
-    )
-    parser.add_argument("--runs", type=folder, metavar="KEPT", help="the folder that keeps the runs (default: none)")
+    parser.add_argument("--at-once", type=at_least(1), default=1, metavar="N", help="concurrent trainings (default: 1)")
+    parser.add_argument("--runs", type=folder, metavar="KEPT", help="folder for the runs (default: they are deleted)")
     options = parser.parse_args(arguments)
     with (
         contextlib.nullcontext(options.runs) if options.runs else tempfile.TemporaryDirectory() as runs,

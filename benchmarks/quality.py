@@ -106,7 +106,7 @@ def report(scores):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="what to train on")
+    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="corpus to train on")
     parser.add_argument("--preset", choices=PRESETS, default="small", help="default: small")
     parser.add_argument("--epochs", type=at_least(1), default=6, metavar="N", help="default: 6")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], metavar="N", help="default: 1 2 3")

@@ -66,7 +66,7 @@ def measure(corpus, config):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="what to train on")
+    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="corpus to train on")
     parser.add_argument("--preset", choices=PRESETS, default="small", help="default: small")
     parser.add_argument("--epochs", type=at_least(1), default=3, metavar="N", help="default: 3")
     options = parser.parse_args(arguments)

@@ -157,9 +157,9 @@ def parser():
     """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
-    grammar.add_argument("--preset", choices=PRESETS, default="small", help="whose sizes are measured (default: small)")
+    grammar.add_argument("--preset", choices=PRESETS, default="small", help="sizes of the model (default: small)")
     grammar.add_argument("--processes", type=whole, nargs="+", default=[1, 2, 4], metavar="N", help="default: 1 2 4")
-    grammar.add_argument("--rows", type=whole, default=64, metavar="N", help="pairs in a batch (default: 64)")
+    grammar.add_argument("--rows", type=whole, default=64, metavar="N", help="pairs per batch (default: 64)")
     grammar.add_argument("--rounds", type=whole, default=3, metavar="N", help="default: 3")
     return grammar
 

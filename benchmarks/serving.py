@@ -188,13 +188,19 @@ def train(folder):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--run", type=pathlib.Path, metavar="RUN", help="the run to serve (default: one made for it)")
+    parser.add_argument("--run", type=pathlib.Path, metavar="RUN", help="run to serve (default: trains one)")
     parser.add_argument(
         "--clients", type=at_least(1), nargs="+", default=[1, 8, 32], metavar="N", help="default: 1 8 32"
     )
-    parser.add_argument("--seconds", type=at_least(1), default=60, metavar="N", help="of each load (default: 60)")
     parser.add_argument(
-        "--requests", type=at_least(LOOKS), default=10_000, metavar="N", help="to watch the memory (default: 10000)"
+        "--seconds", type=at_least(1), default=60, metavar="N", help="seconds per number of clients (default: 60)"
+    )
+    parser.add_argument(
+        "--requests",
+        type=at_least(LOOKS),
+        default=10_000,
+        metavar="N",
+        help="requests of the memory test (default: 10000)",
     )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

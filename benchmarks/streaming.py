@@ -98,7 +98,7 @@ def main(arguments=None):
     parser = make_parser(__doc__, NAME)
     parser.add_argument("--pairs", type=at_least(200), default=5_000_000, metavar="N", help="default: 5,000,000")
     parser.add_argument("--shards", type=at_least(1), default=50, metavar="N", help="default: 50")
-    parser.add_argument("--minutes", type=float, default=5, metavar="N", help="of training; default: 5")
+    parser.add_argument("--minutes", type=float, default=5, metavar="N", help="minutes of training (default: 5)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         corpus, run = pathlib.Path(folder) / "corpus", pathlib.Path(folder) / "run"

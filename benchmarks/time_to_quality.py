@@ -128,12 +128,18 @@ def parse(arguments):
     """Parses and checks the options."""
     parser = make_parser(__doc__, NAME)
     add_peer_options(parser)
-    parser.add_argument("--epochs", type=at_least(1), default=14, metavar="N", help="of the tutorial (default: 14)")
-    parser.add_argument("--target", type=float, metavar="BITS", help="its best score, if known: it is not run")
-    parser.add_argument("--target-seconds", type=float, metavar="S", help="its seconds of training until then")
-    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="of ours (default: tutorial)")
+    parser.add_argument(
+        "--epochs", type=at_least(1), default=14, metavar="N", help="epochs of the tutorial (default: 14)"
+    )
+    parser.add_argument(
+        "--target", type=float, metavar="BITS", help="best score of the tutorial, to use instead of running it"
+    )
+    parser.add_argument(
+        "--target-seconds", type=float, metavar="S", help="training seconds of the tutorial until that score"
+    )
+    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="our preset (default: tutorial)")
     precisions = ("auto", "float32", "bfloat16", "float16")
-    parser.add_argument("--precision", choices=precisions, default="auto", help="of ours (default: auto)")
+    parser.add_argument("--precision", choices=precisions, default="auto", help="our precision (default: auto)")
     options = parser.parse_args(arguments)
     if options.target is None and options.peers is None:
         parser.error("give --peers, a folder with the tutorial's script, or --target")

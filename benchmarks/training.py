@@ -172,8 +172,8 @@ def parser(name=NAME, about=__doc__):
     """Returns the command-line parser."""
     grammar = make_parser(about, name)
     add_peer_options(grammar)
-    grammar.add_argument("--rounds", type=at_least(1), default=2, metavar="N", help="turns of each (default: 2)")
-    grammar.add_argument("--epochs", type=at_least(2), default=2, metavar="N", help="epochs of each run (default: 2)")
+    grammar.add_argument("--rounds", type=at_least(1), default=2, metavar="N", help="rounds (default: 2)")
+    grammar.add_argument("--epochs", type=at_least(2), default=2, metavar="N", help="epochs per run (default: 2)")
     return grammar
 
 

@@ -112,13 +112,13 @@ def parser():
     )
     grammar.add_argument(
         "--jit-compile", nargs="+", choices=("no", "yes"), default=["no"],
-        help="whether XLA compiles the step; both for a row of each (default: no)",
+        help="whether XLA compiles the step; give both to compare (default: no)",
     )  # fmt: skip
     grammar.add_argument("--vocab-size", type=whole, default=8192, metavar="N", help="default: 8192")
     grammar.add_argument("--num-layers", type=whole, default=base.num_layers, metavar="N", help="default: the base's 6")
-    grammar.add_argument("--batch", type=whole, default=64, metavar="N", help="pairs in a batch (default: 64)")
-    grammar.add_argument("--length", type=whole, default=32, metavar="N", help="tokens in each text (default: 32)")
-    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="to time (default: 5)")
+    grammar.add_argument("--batch", type=whole, default=64, metavar="N", help="pairs per batch (default: 64)")
+    grammar.add_argument("--length", type=whole, default=32, metavar="N", help="tokens per text (default: 32)")
+    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="number of timed steps (default: 5)")
     return grammar
 
 

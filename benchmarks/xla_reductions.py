@@ -27,9 +27,9 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(
         "python -m benchmarks.xla_reductions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--attempts", type=int, default=10, metavar="N", help="processes, one by one (default: 10)")
-    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="of each attempt (default: 20)")
-    parser.add_argument("--threads", type=int, default=4, metavar="T", help="calls at the same time (default: 4)")
+    parser.add_argument("--attempts", type=int, default=10, metavar="N", help="number of processes (default: 10)")
+    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="seconds per attempt (default: 20)")
+    parser.add_argument("--threads", type=int, default=4, metavar="T", help="concurrent calls (default: 4)")
     parser.add_argument("--attempt", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.attempt:

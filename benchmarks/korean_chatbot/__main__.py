@@ -39,16 +39,18 @@ def parse(arguments):
     """Parses the command line."""
     parser = make_parser(NAME, __doc__, DOCUMENT)
     add_peer_folder(parser)
-    parser.add_argument("--peer-epochs", type=at_least(1), default=50, metavar="N", help="at most (default: 50)")
-    parser.add_argument("--presets", choices=PRESETS, nargs="+", default=["small"], help="of ours (default: small)")
+    parser.add_argument(
+        "--peer-epochs", type=at_least(1), default=50, metavar="N", help="maximum epochs of a peer (default: 50)"
+    )
+    parser.add_argument(
+        "--presets", choices=PRESETS, nargs="+", default=["small"], help="presets of ours (default: small)"
+    )
     parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument(
         "--tutorial-seeds", type=at_least(0), nargs="+", metavar="N",
-        help="of the tutorial's model, which trains longest (default: as --seeds)",
+        help="seeds of the tutorial, which trains longest (default: as --seeds)",
     )  # fmt: skip
-    parser.add_argument(
-        "--split", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
-    )
+    parser.add_argument("--split", choices=("test", "validation"), default="test", help="dataset split (default: test)")
     options = parser.parse_args(arguments)
     options.seeds, options.presets = list(dict.fromkeys(options.seeds)), list(dict.fromkeys(options.presets))
     options.tutorial_seeds = list(dict.fromkeys(options.tutorial_seeds or options.seeds))

@@ -43,15 +43,15 @@ class NearestQuestions:
         self._known = self._vectorizer.fit_transform(self.questions)
 
     def answers(self, questions):
-        """Returns for each question the answer to the nearest training question; the most frequent answer without one."""
+        """Returns the answer to the training question nearest to each question; the most frequent one if there is none."""
         near = self.neighbours(questions, 1)
         return [found[0][0] if found else self._otherwise for found in near]
 
     def neighbours(self, questions, count, more=0.0):
         """Yields a list of (answer, cosine) of the nearest training questions of each question, nearest first.
 
-        Of equally near questions, the first one comes first. Questions with a cosine of 0 are excluded, so that a list
-        may be shorter than `count`, or empty.
+        Of equally near questions, the first one comes first. Questions that have nothing in common are excluded,
+        so that a list may be shorter than `count`, or empty.
 
         Args:
             questions: The questions, a list of texts.

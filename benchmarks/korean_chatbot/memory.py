@@ -24,7 +24,7 @@ def cosines(bot, questions, known):
 
 
 def mean_memories(bot, questions):
-    """Returns the encoder outputs of questions, averaged over tokens and scaled to unit length: (questions, d_model)."""
+    """Returns the encoder outputs of questions, averaged over tokens, at unit length: float32 (questions, d_model)."""
     encoder = keras.Model(bot.model.get_layer("inputs").output, bot.model.get_layer("encoder").output)
     rows = question_ids(bot.tokenizer, questions, bot.turns)
     order = sorted(range(len(rows)), key=lambda row: len(rows[row]))

@@ -18,16 +18,19 @@ def make_parser(name, about, document):
     """
     kind = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m benchmarks.{name}", description=about, formatter_class=kind)
-    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="pairs, as `keras-transformer train` reads")
+    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="corpus, as for `keras-transformer train`")
     parser.add_argument(
         "--work", type=pathlib.Path, default=WORK, metavar="FOLDER",
-        help="keeps runs and answers from one start to the next (default: %(default)s)",
+        help="folder for runs and answers (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--epochs", type=at_least(1), metavar="N", help="of ours, at most (default: as the settings say)"
+        "--epochs", type=at_least(1), metavar="N", help="maximum epochs of ours (default: from the settings)"
     )
     parser.add_argument(
-        "--results", type=pathlib.Path, metavar="FILE", help=f"the document (default: benchmarks/{document.name})"
+        "--results",
+        type=pathlib.Path,
+        metavar="FILE",
+        help=f"file for the document (default: benchmarks/{document.name})",
     )
     return parser
 

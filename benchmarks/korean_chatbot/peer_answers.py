@@ -255,13 +255,13 @@ def trained(peer, common, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=PEERS)
-    parser.add_argument("--peers", required=True, metavar="FOLDER", help="with their scripts")
-    parser.add_argument("--corpus", required=True, metavar="CSV", help="with the columns Q and A")
+    parser.add_argument("--peers", required=True, metavar="FOLDER", help="folder of the peers' scripts")
+    parser.add_argument("--corpus", required=True, metavar="CSV", help="CSV file with the columns Q and A")
     parser.add_argument("--asked", required=True, metavar="FILE", help='JSON lines: {"question": …, "references": […]}')
-    parser.add_argument("--output", required=True, metavar="FILE", help="where the answers go, JSON lines")
-    parser.add_argument("--kept", required=True, metavar="FOLDER", help="where what was trained is kept")
+    parser.add_argument("--output", required=True, metavar="FILE", help="JSON lines file for the answers")
+    parser.add_argument("--kept", required=True, metavar="FOLDER", help="folder for trained weights")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
-    parser.add_argument("--epochs", type=int, default=50, metavar="N", help="at most (default: 50)")
+    parser.add_argument("--epochs", type=int, default=50, metavar="N", help="maximum number of epochs (default: 50)")
     options = parser.parse_args()
     sys.path.insert(0, options.peers)
     common, (kind, script) = importlib.import_module("common"), PEERS[options.peer]

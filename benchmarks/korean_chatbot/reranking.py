@@ -13,7 +13,7 @@ ORDERS, BETA = range(1, 7), 2  # Of chrF2: n-grams of 1 to 6 characters, and rec
 
 @functools.lru_cache(maxsize=1 << 16)
 def runs(text):
-    """Returns the character n-grams of a text for each of `ORDERS`: sets of (n-gram, number of its previous occurrences)."""
+    """Returns the character n-grams of a text for each of `ORDERS`: sets of (n-gram, previous occurrences)."""
     text = "".join(text.split())
     found = []
     for order in ORDERS:

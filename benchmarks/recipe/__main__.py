@@ -56,12 +56,12 @@ def parse(arguments):
     """Parses the command line. Returns the options, and the parser's `error` function."""
     kind = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m benchmarks.{NAME}", description=__doc__, formatter_class=kind)
-    parser.add_argument("--only", nargs="+", metavar="NAME", help=f"of {', '.join(CORPORA)}, … (default: all)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help=f"corpora: {', '.join(CORPORA)}, … (default: all)")
     parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
-    parser.add_argument("--corpus-dir", type=folder, metavar="FOLDER", help="a folder with the downloaded corpora")
+    parser.add_argument("--corpus-dir", type=folder, metavar="FOLDER", help="folder of the downloaded corpora")
     parser.add_argument(
         "--runs", type=pathlib.Path, default=RUNS, metavar="FOLDER",
-        help="keeps corpora, runs and logs from one start to the next (default: %(default)s)",
+        help="folder for corpora, runs and logs (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--report", type=pathlib.Path, default=REPORT, metavar="FILE", help="default: benchmarks/RECIPE.md"
