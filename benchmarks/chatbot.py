@@ -62,13 +62,13 @@ def trained(corpus, run):
     return json.loads(note.read_text("utf-8"))["seconds"]
 
 
-def share_right(answers, references):
+def share_of_right_answers(answers, references):
     """Returns the share of answers that equal one of their references."""
     right = [normalize(answer) in map(normalize, known) for answer, known in zip(answers, references)]
     return sum(right) / len(right)
 
 
-def commonest(answers):
+def share_of_most_frequent(answers):
     """Returns the share of the most frequent answer among the answers."""
     return collections.Counter(answers).most_common(1)[0][1] / len(answers)
 
@@ -95,11 +95,11 @@ def corrections(bot, exam):
     before, wrong_before = bot.replies(frozen), bot.replies(wrong)
     for number, question in enumerate(wrong):
         bot.datastore.teach(question, f"가르친 답 {number}")
-    stuck = share_right(bot.replies(wrong), [[f"가르친 답 {number}"] for number in range(len(wrong))])
-    changed = 1 - share_right(bot.replies(frozen), [[answer] for answer in before])
+    stuck = share_of_right_answers(bot.replies(wrong), [[f"가르친 답 {number}"] for number in range(len(wrong))])
+    changed = 1 - share_of_right_answers(bot.replies(frozen), [[answer] for answer in before])
     for question in wrong:
         bot.datastore.forget(question)
-    after = share_right(bot.replies([*frozen, *wrong]), [[answer] for answer in [*before, *wrong_before]])
+    after = share_of_right_answers(bot.replies([*frozen, *wrong]), [[answer] for answer in [*before, *wrong_before]])
     return stuck, changed, after
 
 
@@ -110,11 +110,15 @@ def measure(run, exam, known):
     answers = {"ours": bot.replies(exam.questions), "ours, generate": bot.replies(exam.questions, answer_by="generate")}
     figures = {}
     for name, way in (("ours", None), ("ours, generate", "generate")):
-        figures[f"known questions, {name}"] = share_right(bot.replies(list(known), answer_by=way), known.values())
+        figures[f"known questions, {name}"] = share_of_right_answers(
+            bot.replies(list(known), answer_by=way), known.values()
+        )
         for rewording, function in REWORDINGS.items():
             asked = reworded(known, function)
-            figures[f"{rewording}, {name}"] = share_right(bot.replies(list(asked), answer_by=way), asked.values())
-        figures[f"one and the same answer, {name}"] = commonest(answers[name])
+            figures[f"{rewording}, {name}"] = share_of_right_answers(
+                bot.replies(list(asked), answer_by=way), asked.values()
+            )
+        figures[f"one and the same answer, {name}"] = share_of_most_frequent(answers[name])
     stuck, changed, after = corrections(bot, exam)
     figures |= {"corrections that stick": stuck, "other answers changed": changed, "as before once forgotten": after}
     return figures, answers

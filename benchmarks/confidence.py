@@ -53,7 +53,7 @@ def small_talk():
     return {name: different(rows["question"][rows["language"] == language]) for language, name in LANGUAGES.items()}
 
 
-def asked_of(corpus, files):
+def question_sets(corpus, files):
     """Returns the sets of questions to test a run on, a dictionary from their names; its own test split comes first.
 
     Args:
@@ -79,7 +79,7 @@ def measure(run, corpus, files):
     Returns:
         The `Confidence`, and a dictionary from the name of each set to the pairs that `Confidence` judges.
     """
-    asked = asked_of(corpus, files)
+    asked = question_sets(corpus, files)
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(run, pathlib.Path(folder) / "run", ignore=shutil.ignore_patterns("logs", "checkpoint*"))
         confidence = calibrate(copy, split_pairs(load_pairs(corpus))["validation"]["question"], answer_by="generate")

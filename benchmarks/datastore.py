@@ -29,7 +29,7 @@ ASKED = 200  # Number of questions.
 RUN = "benchmark"
 
 
-def made_up(count):
+def generated_exchanges(count):
     """Returns `count` generated `Exchange`s, always the same ones."""
     draw, pairs = random.Random(0), load_pairs(SMALL_TALK)
     questions, answers = (" ".join(pairs[side]).split() for side in ("question", "answer"))
@@ -47,18 +47,18 @@ def sentence(words, least, most, draw):
 def measure(count):
     """Measures a datastore with `count` exchanges. Returns a dictionary from the table's column names to figures."""
     with tempfile.TemporaryDirectory() as folder:
-        exchanges, begin = made_up(count), time.perf_counter()
+        exchanges, begin = generated_exchanges(count), time.perf_counter()
         embeddings = learn_embeddings(*questions_and_answers(exchanges))
         learned = time.perf_counter() - begin
         save_datastore(folder, RUN, exchanges, embeddings)
         return {
             "exchanges": f"{count:,}",
             "to learn the embeddings, s": f"{learned:.1f}",
-            **in_process_of_its_own(figures_of, folder),
+            **in_new_process(figures_of, folder),
         }
 
 
-def in_process_of_its_own(function, argument):
+def in_new_process(function, argument):
     """Calls a function in a new process, so that earlier calls do not affect its memory. Returns its result."""
     with multiprocessing.get_context("spawn").Pool(1) as process:
         return process.apply(function, [argument])

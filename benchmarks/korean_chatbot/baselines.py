@@ -43,7 +43,7 @@ class NearestQuestions:
         self._known = self._vectorizer.fit_transform(self.questions)
 
     def answers(self, questions):
-        """Returns the answer to the training question nearest to each question; the most frequent one if there is none."""
+        """Returns the answer to the nearest training question of each question, or else the most frequent answer."""
         near = self.neighbours(questions, 1)
         return [found[0][0] if found else self._otherwise for found in near]
 
@@ -84,6 +84,6 @@ def nearest(exam, variant):
     return Answers(NearestQuestions(exam.train, variant).answers(exam.questions))
 
 
-def always_the_same(exam):
+def most_frequent_baseline(exam):
     """Returns the `Answers` of the baseline that always gives the most frequent answer."""
     return Answers([most_frequent_answer(exam.train)] * len(exam.questions))

@@ -58,7 +58,7 @@ class Answers:
     characters: list | None = None
 
 
-def kept_or_asked(path, made_by, questions, ask):
+def load_or_ask(path, made_by, questions, ask):
     """Returns the answers stored in a file. If they are missing or outdated, calls `ask()` and stores its result.
 
     Args:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from benchmarks import ours
 from benchmarks.command import say
 from benchmarks.korean_chatbot import baselines
-from benchmarks.korean_chatbot.exam import kept_or_asked, read_answers
+from benchmarks.korean_chatbot.exam import load_or_ask, read_answers
 from benchmarks.korean_chatbot.ways import WAYS, Asker
 from benchmarks.programs import Failed, run_program
 from benchmarks.results import without_folders
@@ -50,7 +50,7 @@ def ask(system, exam, work):
         path = work.answers(exam.split, system.name, seed)
         say(f"{system.name}, seed {seed} …" if len(system.seeds) > 1 else f"{system.name} …")
         try:
-            found.append(kept_or_asked(path, system.made_by, exam.questions, functools.partial(system.ask, seed)))
+            found.append(load_or_ask(path, system.made_by, exam.questions, functools.partial(system.ask, seed)))
         except (Failed, InputError) as error:
             raise Failed(f"{system.name}: {without_folders(str(error))}") from error
     return found
@@ -58,7 +58,7 @@ def ask(system, exam, work):
 
 def without_models(exam, variant):
     """Returns the baselines that only memorize the training pairs; `variant` is that of the nearest questions."""
-    frequent, nearest = baselines.always_the_same, baselines.nearest
+    frequent, nearest = baselines.most_frequent_baseline, baselines.nearest
     return [
         System("most frequent answer", {}, lambda seed: frequent(exam)),
         System(f"nearest question (TF-IDF of {variant})", variant, lambda seed: nearest(exam, variant)),

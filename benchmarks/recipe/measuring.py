@@ -70,7 +70,7 @@ def measure(source, name, seed, runs):
     corpora.mkdir(parents=True, exist_ok=True)
     corpus, run = source.write(corpora, name), runs / f"{name}_{seed}"
     record = trained(corpus, run, seed)
-    asked = what_is_asked(source)
+    asked = questions_by_score(source)
     questions = digest_of(json.dumps(asked, ensure_ascii=False))
     if record.failure is None and record.questions != questions:
         try:
@@ -120,7 +120,7 @@ def digest_of_corpus(path):
     return digest_of("".join(f"{file.name}\n{file.read_text('utf-8')}" for file in sorted(path.iterdir())))
 
 
-def what_is_asked(source):
+def questions_by_score(source):
     """Returns the test questions of a corpus, a dictionary from names of scores to lists of (question, right answers).
 
     A reworded question that equals another question of the corpus is left out. The dictionary is empty for a corpus of
@@ -141,7 +141,7 @@ def what_is_asked(source):
 
 
 def known_scores(run, asked):
-    """Returns the share of right answers by the names of `what_is_asked` and `GENERATED`."""
+    """Returns the share of right answers by the names of `questions_by_score` and `GENERATED`."""
     generated = shares(run, {GENERATED: asked[EXACT]}, "--answer-by", "generate")
     return {**shares(run, asked), **generated}
 
