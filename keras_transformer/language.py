@@ -9,6 +9,7 @@ import locale
 import os
 import pathlib
 import re
+import string
 
 from keras_transformer.compat import localize_argparse
 
@@ -18,6 +19,19 @@ DOMAINS = ("keras_transformer", "argparse")
 """The catalogs: that of our own messages, and that of the messages of Python's argparse, in any of its versions."""
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 """Environment variables that name the language of messages; the first one that is set decides, as in gettext."""
+
+PARTICLES = {
+    "은(는)": ("은", "는"),
+    "이(가)": ("이", "가"),
+    "을(를)": ("을", "를"),
+    "과(와)": ("과", "와"),
+    "(으)로": ("으로", "로"),
+}
+"""Korean particles after a placeholder of the catalog: their forms after a final consonant and after a vowel."""
+CLOSING = "\"')]"
+PARTICLE = re.compile(f"([{re.escape(CLOSING)}]*)({'|'.join(map(re.escape, PARTICLES))})")
+RIEUL = 8  # The number of the final consonant ㄹ in Unicode.
+DIGITS = dict(zip("0123456789", "영일이삼사오육칠팔구"))
 
 _translations = gettext.NullTranslations()
 
@@ -30,7 +44,7 @@ def translate(message, /, **values):
         **values: The values of its placeholders, as for `str.format`. Without values, braces stand for themselves.
     """
     text = _translations.gettext(message)
-    return text.format(**values) if values else text
+    return filled_in(text, values) if values else text
 
 
 def translate_count(singular, plural, count, /, **values):
@@ -42,7 +56,32 @@ def translate_count(singular, plural, count, /, **values):
         count: The number, also the value of the placeholder `{count}`.
         **values: The values of its other placeholders.
     """
-    return _translations.ngettext(singular, plural, count).format(count=count, **values)
+    return filled_in(_translations.ngettext(singular, plural, count), {"count": count, **values})
+
+
+def filled_in(text, values):
+    """Returns a text with its placeholders filled in, and with the forms of Korean particles that fit the values."""
+    filled = ""
+    for literal, field, spec, conversion in string.Formatter().parse(text):
+        if match := PARTICLE.match(literal):
+            last = filled.rstrip(CLOSING)[-1:]
+            literal = match[1] + fitting(match[2], last) + literal[match.end() :]
+        filled += literal
+        if field is not None:
+            placeholder = f"{{{field}!{conversion}:{spec}}}" if conversion else f"{{{field}:{spec}}}"
+            filled += placeholder.format(**values)
+    return filled
+
+
+def fitting(particle, last):
+    """Returns the form of a particle after a syllable or digit ("2는", "3은"); both forms after other letters."""
+    syllable = DIGITS.get(last, last)
+    if not "가" <= syllable <= "힣":
+        return particle
+    final = (ord(syllable) - ord("가")) % 28
+    if particle == "(으)로" and final == RIEUL:
+        return "로"
+    return PARTICLES[particle][0 if final else 1]
 
 
 def translatable(message):

@@ -10,7 +10,15 @@ import pytest
 from babel.messages import extract, mofile, pofile
 
 from keras_transformer.cli.main import main
-from keras_transformer.language import CATALOGS, DOMAINS, current_language, language_of_locale, translate, use_language
+from keras_transformer.language import (
+    CATALOGS,
+    DOMAINS,
+    current_language,
+    filled_in,
+    language_of_locale,
+    translate,
+    use_language,
+)
 
 PACKAGE = CATALOGS.parent
 KEYWORDS = {  # The same as in the Makefile.
@@ -147,6 +155,26 @@ def test_values_are_filled_in_and_braces_without_values_stay():
     assert translate("not in the catalog") == "not in the catalog"
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("질문", "질문은 질문이 질문을 질문과 질문으로"),
+        ("학교", "학교는 학교가 학교를 학교와 학교로"),
+        ("서울", "서울은 서울이 서울을 서울과 서울로"),
+        (3, "3은 3이 3을 3과 3으로"),
+        (8, "8은 8이 8을 8과 8로"),
+        ("dff", "dff은(는) dff이(가) dff을(를) dff과(와) dff(으)로"),
+        ("", "은(는) 이(가) 을(를) 과(와) (으)로"),
+    ],
+)
+def test_particles_fit_the_value_before_them(value, shown):
+    assert filled_in("{x}은(는) {x}이(가) {x}을(를) {x}과(와) {x}(으)로", {"x": value}) == shown
+
+
+def test_particles_within_a_value_stay():
+    assert filled_in('"{x!r}"은(는) {{y}} {z:.1f}', {"x": "책이(가) {x}", "z": 2}) == "\"'책이(가) {x}'\"은(는) {y} 2.0"
+
+
 def test_help_in_korean(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["train", "--lang", "ko", "--help"])
@@ -179,7 +207,7 @@ def test_a_training_in_korean(tmp_path, capsys):
     assert main(["train", str(tmp_path / "pairs.csv"), "--run", str(run), "--lang", "ko", *options]) == 0
     shown = capsys.readouterr().err
     assert "대화용으로 골랐습니다: 외울 질문과 답의 쌍(40쌍); " in shown
-    assert f"에서 {run}을 학습합니다: 파라미터 " in shown
+    assert f"에서 {run}을(를) 학습합니다: 파라미터 " in shown
     assert f"{run}에 저장했습니다." in shown
     assert shown.endswith(f"대화하기:  keras-transformer chat {run}\n")
     assert not re.search("[가-힣]", (run / "config.toml").read_text("utf-8").replace(str(tmp_path), ""))
