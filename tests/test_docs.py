@@ -163,6 +163,10 @@ def test_the_site_is_built_without_a_warning(language, tmp_path):
     pages = "".join(page.read_text("utf-8") for page in built.rglob("*.html"))
     assert "<mfrac>" in pages  # A formula is drawn by the browser itself.
     assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=.https?:", pages)  # No other host is asked.
+    catalog = (ROOT / "docs/locales/ko/LC_MESSAGES/sphinx.po").read_text("utf-8")
+    words = re.findall('^msgid "(.+)"$', catalog, re.MULTILINE)
+    in_english = [text for text in words if re.search(rf"""(>|label="|title=")\s*{re.escape(text)}""", pages)]
+    assert in_english == (words if language == "en" else [])  # Those of the theme.
 
 
 def test_commands_are_found():
