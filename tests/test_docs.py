@@ -169,6 +169,18 @@ def test_the_site_is_built_without_a_warning(language, tmp_path):
     assert in_english == (words if language == "en" else [])  # Those of the theme.
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_tables_to_migrate_by_have_options_and_files_that_there_are(language):
+    rows = re.findall(r"^\| .*", texts_of(language)["how-to/migrating"], re.MULTILINE)
+    ours = " ".join(cell for row in rows for cell in row.split("|")[2:])
+    commands = next(action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    options = {option for command in commands.values() for option in command._option_string_actions}
+    assert set(re.findall(r"--[a-z][a-z-]+", ours)) <= options
+    files = re.findall(r"`(\w+/\w+\.py)`", ours)
+    assert len(files) > 10
+    assert [file for file in files if not (ROOT / "keras_transformer" / file).exists()] == []
+
+
 def test_commands_are_found():
     assert ["chat", "runs/demo", "--cite"] in list(commands(READMES[0]))
     assert len(list(commands(ROOT / "docs/en/how-to/corpus.md"))) > 5

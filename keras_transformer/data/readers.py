@@ -413,8 +413,8 @@ def _unknown_columns(path, present, missing):
 
 def _unknown_header(path, row, cells):
     return InputError(
-        f"{path}: row {row} looks like a header ({listing(cells)}): name the columns question and answer in it, or give "
-        "their names with --question and --answer; if it is a pair, add a header above it"
+        f"{path}: row {row} looks like a header ({listing(cells)}): name the columns question and answer in it, or "
+        "give their names with --question and --answer; if it is a pair, add a header above it"
     )
 
 
