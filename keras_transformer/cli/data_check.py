@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
 from keras_transformer.config import Config
 
@@ -34,6 +35,7 @@ def add_check(data_commands):
 
 def run_check(options):
     """Prints the report."""
+    import_tensorflow_quietly()
     from keras_transformer.data.quality.report import check_corpus
 
     encoding = options.encoding or DEFAULT_ENCODING
