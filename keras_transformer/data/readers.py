@@ -447,8 +447,8 @@ def _unknown_columns(path, present, missing):
 def _unknown_header(path, row, cells):
     return InputError(
         _(
-            "{path}: row {row} looks like a header ({names}): name the columns question and answer in it, or give their "
-            "names with --question and --answer; if it is a pair, add a header above it",
+            "{path}: row {row} looks like a header ({names}): name the columns question and answer in it, or give "
+            "their names with --question and --answer; if it is a pair, add a header above it",
             path=path,
             row=row,
             names=listing(cells),
