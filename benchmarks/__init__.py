@@ -1,1 +1,1 @@
-"""Measurements of the project: `python -m benchmarks`."""
+"""The benchmarks of the project: `python -m benchmarks`."""

@@ -1,8 +1,9 @@
-"""Runs what every checkout can measure: whether the model learns (`tasks`), and how fast (`training`).
+"""Runs the benchmarks that every checkout can run: whether the model learns (`tasks`), and how fast (`training`).
 
     python -m benchmarks [--peers FOLDER] [--corpus FILE] …
 
-The options are those of `benchmarks.training`. The other measurements take longer or need more; run them by name.
+The options are those of `benchmarks.training`. The other benchmarks take longer or need more resources; run them by
+name.
 """
 
 import subprocess
@@ -14,7 +15,7 @@ from benchmarks.command import start
 
 def main(arguments=None):
     options = training.parser(name=None, about=__doc__).parse_args(arguments)
-    # In a process of its own, so that its memory is gone and its threads are still when speed is measured.
+    # In a separate process, so that its memory and threads do not affect the speed measurement.
     tasks = subprocess.run([sys.executable, "-m", "benchmarks.tasks", "--results", options.results])
     if tasks.returncode:
         sys.exit(tasks.returncode)

@@ -1,8 +1,9 @@
-"""What does an answer cost that is shown as it is made, beside one that is shown at its end?
+"""How much does streaming an answer cost, compared with returning it as a whole?
 
     python -m benchmarks.answer_stream [--presets tutorial base] [--calls N]
 
-Random weights, a question of 10 tokens, exactly 20 new tokens forced. `Chatbot.stream` and `Chatbot.reply` take turns.
+The weights are random. Each question has 10 tokens, and each answer exactly 20 new tokens. `Chatbot.stream` and
+`Chatbot.reply` are called in turn.
 """
 
 import time
@@ -19,7 +20,7 @@ SOURCE, TOKENS, WARM_UP = 10, 20, 3
 
 
 def make_chatbot(config):
-    """A chatbot of those sizes with random weights, and a question to it of `SOURCE` tokens."""
+    """Returns a chatbot of the given sizes with random weights, and a question of `SOURCE` tokens."""
     pairs = Corpus(SMALL_TALK).pairs
     tokenizer = Tokenizer.train([*pairs["question"], *pairs["answer"]], config.vocab_size)
     keras.utils.set_random_seed(0)
@@ -30,15 +31,15 @@ def make_chatbot(config):
 
 
 def measure(config, calls):
-    """Asks.
+    """Times streamed and whole answers.
 
     Args:
-        config: The `Config` whose sizes are taken.
-        calls: Answers of each kind.
+        config: The `Config` that gives the sizes of the model.
+        calls: Number of answers of each kind.
 
     Returns:
-        Milliseconds of each answer made at once, those of each streamed, those until its first piece was there, and the
-        numbers of its pieces.
+        Four lists with one value per answer: milliseconds of a whole answer, milliseconds of a streamed answer,
+            milliseconds until its first piece, and its number of pieces.
     """
     bot, question = make_chatbot(config)
     forced = GenerationConfig(min_length=TOKENS, max_length=TOKENS)
@@ -56,7 +57,7 @@ def measure(config, calls):
 
 
 def row_of(name, found):
-    """The table's row of a preset, of what `measure` found."""
+    """Returns the table row of a preset from the results of `measure`."""
     at_once, streamed, first, pieces = found
     ratios = [b / a for a, b in zip(at_once, streamed, strict=True)]
     times = [median_and_range(times, 1) for times in (at_once, streamed)]
@@ -68,7 +69,7 @@ def main(arguments=None):
     parser.add_argument(
         "--presets", choices=PRESETS, nargs="+", default=["tutorial", "base"], help="default: tutorial base"
     )
-    parser.add_argument("--calls", type=at_least(1), default=20, metavar="N", help="answers of each (default: 20)")
+    parser.add_argument("--calls", type=at_least(1), default=20, metavar="N", help="answers of each kind (default: 20)")
     options = parser.parse_args(arguments)
     rows = []
     for name in options.presets:

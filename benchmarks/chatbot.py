@@ -1,10 +1,10 @@
-"""What a person gets from a chatbot of the plain command: known, reworded and new questions, and corrections.
+"""How well does a chatbot trained with default options answer training, reworded and unseen questions, and corrections?
 
     python -m benchmarks.chatbot ChatbotData.csv --runs FOLDER [--seeds 0 1 2] [--split test]
 
-For each seed it runs `keras-transformer train CORPUS --run RUN --seed SEED`, unless FOLDER has that run already, and
-asks it. The nearest question by TF-IDF, twenty lines of scikit-learn, stands beside it. The answers to a fixed 120
-questions are written to FOLDER/PART.jsonl, to be judged by people who are not told whose they are.
+For each seed, the benchmark runs `keras-transformer train CORPUS --run RUN --seed SEED`, unless FOLDER already contains
+the run, and evaluates it. The baseline is the nearest question by TF-IDF, twenty lines of scikit-learn. The answers to
+a fixed sample of 120 questions are written to FOLDER/PART.jsonl for blind judging.
 """
 
 import argparse
@@ -40,10 +40,10 @@ BASELINE = "nearest question by TF-IDF"
 
 
 def parse(arguments):
-    """The options."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chatbot", description=__doc__.splitlines()[0])
     parser.add_argument("corpus", help="a CSV file of questions and answers, such as ChatbotData.csv")
-    parser.add_argument("--runs", required=True, type=pathlib.Path, help="folder that keeps the runs and the answers")
+    parser.add_argument("--runs", required=True, type=pathlib.Path, help="folder for the runs and the answers")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--split", default="validation", choices=("validation", "test"))
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
@@ -51,7 +51,7 @@ def parse(arguments):
 
 
 def trained(corpus, run):
-    """Trains a run with the plain command unless it is there; the seconds of the whole process."""
+    """Trains a run with default options unless it exists. Returns the wall time of the process in seconds."""
     note = run.with_suffix(".json")
     if not note.is_file():
         shutil.rmtree(run, ignore_errors=True)
@@ -62,19 +62,19 @@ def trained(corpus, run):
     return json.loads(note.read_text("utf-8"))["seconds"]
 
 
-def share_right(answers, references):
-    """The share of answers that are among their references."""
+def share_of_right_answers(answers, references):
+    """Returns the share of answers that equal one of their references."""
     right = [normalize(answer) in map(normalize, known) for answer, known in zip(answers, references)]
     return sum(right) / len(right)
 
 
-def commonest(answers):
-    """The share of the questions that got the answer that was given most often."""
+def share_of_most_frequent(answers):
+    """Returns the share of the most frequent answer among the answers."""
     return collections.Counter(answers).most_common(1)[0][1] / len(answers)
 
 
 def known_questions(exam):
-    """Training questions drawn at random, with their answers."""
+    """Returns training questions drawn at random, with their answers."""
     answers = collections.defaultdict(list)
     for question, answer in zip(exam.train["question"], exam.train["answer"]):
         answers[question].append(answer)
@@ -83,51 +83,55 @@ def known_questions(exam):
 
 
 def reworded(known, rewording):
-    """Known questions in other words, with their answers; those it does not apply to are left out."""
+    """Returns reworded training questions with their answers. Questions that cannot be reworded are excluded."""
     return {new: answers for question, answers in known.items() if (new := rewording(question)) and new != question}
 
 
 def corrections(bot, exam):
-    """What 50 corrections do: the shares that stick, of other answers that change, and that `forget` brings back."""
+    """Measures 50 corrections: the shares that take effect, of other answers that change, and that `forget` undoes."""
     asked = list(dict.fromkeys(exam.train["question"]))
     drawn = [asked[i] for i in np.random.default_rng(1).permutation(len(asked))[: FROZEN + CORRECTED]]
     wrong, frozen = drawn[:CORRECTED], [*exam.questions, *drawn[CORRECTED:]][:FROZEN]
     before, wrong_before = bot.replies(frozen), bot.replies(wrong)
     for number, question in enumerate(wrong):
         bot.datastore.teach(question, f"가르친 답 {number}")
-    stuck = share_right(bot.replies(wrong), [[f"가르친 답 {number}"] for number in range(len(wrong))])
-    changed = 1 - share_right(bot.replies(frozen), [[answer] for answer in before])
+    stuck = share_of_right_answers(bot.replies(wrong), [[f"가르친 답 {number}"] for number in range(len(wrong))])
+    changed = 1 - share_of_right_answers(bot.replies(frozen), [[answer] for answer in before])
     for question in wrong:
         bot.datastore.forget(question)
-    after = share_right(bot.replies([*frozen, *wrong]), [[answer] for answer in [*before, *wrong_before]])
+    after = share_of_right_answers(bot.replies([*frozen, *wrong]), [[answer] for answer in [*before, *wrong_before]])
     return stuck, changed, after
 
 
 def measure(run, exam, known):
-    """What a run does: figures by name, and its answers to the questions of the split by system."""
+    """Evaluates a run. Returns figures by name, and its answers to the questions of the split by system."""
     bot = Chatbot.load(run)
     (run / CORRECTIONS).unlink(missing_ok=True)
     answers = {"ours": bot.replies(exam.questions), "ours, generate": bot.replies(exam.questions, answer_by="generate")}
     figures = {}
     for name, way in (("ours", None), ("ours, generate", "generate")):
-        figures[f"known questions, {name}"] = share_right(bot.replies(list(known), answer_by=way), known.values())
+        figures[f"known questions, {name}"] = share_of_right_answers(
+            bot.replies(list(known), answer_by=way), known.values()
+        )
         for rewording, function in REWORDINGS.items():
             asked = reworded(known, function)
-            figures[f"{rewording}, {name}"] = share_right(bot.replies(list(asked), answer_by=way), asked.values())
-        figures[f"one and the same answer, {name}"] = commonest(answers[name])
+            figures[f"{rewording}, {name}"] = share_of_right_answers(
+                bot.replies(list(asked), answer_by=way), asked.values()
+            )
+        figures[f"one and the same answer, {name}"] = share_of_most_frequent(answers[name])
     stuck, changed, after = corrections(bot, exam)
     figures |= {"corrections that stick": stuck, "other answers changed": changed, "as before once forgotten": after}
     return figures, answers
 
 
 def pooled(found):
-    """The `Score` of several seeds' answers together, drawn by question."""
+    """Returns one `Score` of the answers of several seeds. It is resampled by question."""
     first = found[0]
     return text_metrics.Score(sum(score.addends for score in found), first.of, first.signature)
 
 
 def main(arguments=None):
-    """Trains, asks, and publishes."""
+    """Trains and evaluates the runs and publishes the results."""
     options = parse(arguments)
     exam = Exam(load_pairs(options.corpus), options.split)
     known, baseline = known_questions(exam), nearest(exam, "1 to 2 characters").texts
@@ -156,7 +160,7 @@ def main(arguments=None):
 
 
 def write_judged(path, exam, systems):
-    """Writes the answers to a fixed draw of questions: one object for each question and system."""
+    """Writes the answers to a fixed sample of questions: one JSON object per question and system."""
     drawn = np.random.default_rng(0).permutation(len(exam.questions))[:JUDGED]
     systems = {"the corpus": [answers[0] for answers in exam.references], **systems}
     rows = [

@@ -1,12 +1,13 @@
-"""How long is a training step on many accelerators? A small model: arithmetic, and a network between.
+"""A simple model of the time of a training step on many accelerators: arithmetic and communication.
 
-Data parallelism: each accelerator computes its share of the batch, then all add up their gradients. A sum over n of
-them goes around a ring, in 2 (n - 1) messages, and sends 2 (n - 1) / n times the gradients from each (Patarasuk & Yuan
-2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"). Where some share a machine, they first
-add up within it, each a part; then each part goes around the machines, and what comes back around the machine.
+With data parallelism, each accelerator computes the gradients of its shard of the batch, and an all-reduce adds them
+up. A ring all-reduce over n accelerators takes 2 (n - 1) messages, and each accelerator sends 2 (n - 1) / n times the
+size of the gradients (Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations").
+With several accelerators per machine, the all-reduce is hierarchical: reduce-scatter within each machine, all-reduce of
+each shard between the machines, all-gather within each machine.
 
-What is left out: reading texts, the optimizer, padding, stragglers, other traffic, and that a small share of a batch
-uses an accelerator worse.
+The model leaves out data loading, the optimizer, padding, stragglers, other traffic, and the lower utilization of
+accelerators with small shards.
 """
 
 import dataclasses
@@ -14,21 +15,21 @@ import math
 
 BACKWARD = (
     2 / 3
-)  # Of a step's arithmetic; an exchange can hide behind it, as the gradients of the last layers are first.
+)  # Share of a step's arithmetic. The all-reduce can overlap with it, because the last layers' gradients come first.
 
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """Accelerators, and what is between them.
+    """The accelerators of a cluster and their connections.
 
     Attributes:
-        flops: Floating-point operations a second of each, at its peak.
+        flops: Peak floating-point operations per second of each accelerator.
         utilisation: Share of the peak that a step reaches.
-        per_machine: Accelerators in a machine.
-        inside: Bytes a second that each sends within its machine.
-        between: Bytes a second that each sends to other machines.
-        inside_latency: Seconds that a message within a machine takes at least.
-        between_latency: Likewise between machines.
+        per_machine: Accelerators per machine.
+        inside: Bandwidth of each accelerator within its machine, in bytes per second.
+        between: Bandwidth of each accelerator to other machines, in bytes per second.
+        inside_latency: Minimum time of a message within a machine, in seconds.
+        between_latency: Minimum time of a message between machines, in seconds.
     """
 
     flops: float
@@ -40,27 +41,27 @@ class Cluster:
     between_latency: float
 
     def exchange_seconds(self, size, count):
-        """Time in which so many accelerators add up gradients of so many bytes."""
+        """Returns the seconds of an all-reduce of `size` bytes over `count` accelerators."""
         inner, machines = min(count, self.per_machine), math.ceil(count / self.per_machine)
         return ring_seconds(size, inner, self.inside, self.inside_latency) + ring_seconds(
             size / inner, machines, self.between, self.between_latency
         )
 
     def compute_seconds(self, flops, count):
-        """Time in which so many accelerators share out so many operations."""
+        """Returns the seconds that `count` accelerators take for `flops` floating-point operations in total."""
         return flops / count / (self.flops * self.utilisation)
 
 
 def ring_seconds(size, count, bandwidth, latency):
-    """Time in which `count` members of a ring add up `size` bytes."""
+    """Returns the seconds of a ring all-reduce of `size` bytes over `count` members."""
     return sent_bytes(size, count) / bandwidth + 2 * (count - 1) * latency
 
 
 def sent_bytes(size, count):
-    """Bytes that each of `count` members of a ring sends to add up `size` bytes."""
+    """Returns the number of bytes that each of `count` members sends in a ring all-reduce of `size` bytes."""
     return 2 * (count - 1) / count * size
 
 
 def step_seconds(compute, exchange):
-    """Shortest and longest time of a step: the exchange hidden behind the backward pass where it can be, and not."""
+    """Returns the minimum and maximum seconds of a step: with the all-reduce overlapped, and without overlap."""
     return compute + max(0.0, exchange - BACKWARD * compute), compute + exchange

@@ -1,4 +1,4 @@
-"""What the benchmarks' command lines share."""
+"""Command-line functions shared by the benchmarks."""
 
 import argparse
 import datetime
@@ -16,49 +16,52 @@ FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def make_parser(about, name):
-    """A command line with the options that every benchmark has.
+    """Creates a parser with the options of every benchmark.
 
     Args:
-        about: The benchmark's docstring.
-        name: Its module, without the package; None for the package itself.
+        about: The docstring of the benchmark.
+        name: The name of its module, without the package; None for the package itself.
+
+    Returns:
+        An `argparse.ArgumentParser`.
     """
     program = f"python -m benchmarks.{name}" if name else "python -m benchmarks"
     kind = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(program, description=about, formatter_class=kind)
     parser.add_argument(
         "--results", type=pathlib.Path, default=RESULTS, metavar="FILE",
-        help="where to write the results (default: benchmarks/RESULTS.md)",
+        help="file for the results (default: benchmarks/RESULTS.md)",
     )  # fmt: skip
     return parser
 
 
 def add_peer_folder(parser):
-    """The options of a benchmark beside others."""
-    parser.add_argument("--peers", type=folder, metavar="FOLDER", help="a folder with the peers' scripts")
+    """Adds the options of a benchmark that compares with peers."""
+    parser.add_argument("--peers", type=folder, metavar="FOLDER", help="folder of the peers' scripts")
     parser.add_argument(
         "--peers-python", default=sys.executable, metavar="PYTHON",
-        help="the interpreter that runs them (default: the one that runs this)",
+        help="Python interpreter of the peers (default: this one)",
     )  # fmt: skip
 
 
 def add_peer_options(parser):
-    """The options of a benchmark that trains on a corpus, beside others."""
+    """Adds the options of a benchmark that trains on a corpus and compares with peers."""
     add_peer_folder(parser)
     parser.add_argument(
         "--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE",
-        help="the corpus to train on (default: small_talk)",
+        help="corpus to train on (default: small_talk)",
     )  # fmt: skip
 
 
 def folder(text):
-    """An existing folder, for argparse."""
+    """Returns the path of an existing folder, for argparse."""
     if not pathlib.Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"{text}: no such folder")
     return pathlib.Path(text).resolve()
 
 
 def at_least(least):
-    """Whole numbers from `least` on, for argparse."""
+    """Returns a function for argparse that parses an integer of at least `least`."""
 
     def number(text):
         if int(text) < least:
@@ -69,12 +72,15 @@ def at_least(least):
 
 
 def provenance(name, arguments, peers_python=None):
-    """How, when and where results came to be: the command, the date, the machine and the versions.
+    """Describes how, when and where results were measured: the command, the date, the machine and the versions.
 
     Args:
-        name: The benchmark's module.
+        name: The name of the benchmark's module.
         arguments: Its arguments; None for those of this process.
-        peers_python: The interpreter of the peers, if they took part.
+        peers_python: The Python interpreter of the peers, if there are any.
+
+    Returns:
+        A paragraph of Markdown.
     """
     words = sys.argv[1:] if arguments is None else map(str, arguments)
     command = without_folders(" ".join(map(shlex.quote, ["python", "-m", f"benchmarks.{name}", *words])))
@@ -85,12 +91,12 @@ def provenance(name, arguments, peers_python=None):
 
 
 def say(text):
-    """Progress, on standard error."""
+    """Prints progress to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def start(main):
-    """Runs a benchmark as a program: what goes wrong becomes a line and an exit status, not a traceback."""
+    """Runs a benchmark as a program. Errors are printed in one line with a nonzero exit status, without a traceback."""
     try:
         main()
     except Failed as error:

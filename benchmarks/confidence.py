@@ -2,11 +2,11 @@
 
     python -m benchmarks.confidence RUN CORPUS [--foreign NAME=FILE …] [--figure FILE]
 
-A run trained on CORPUS is calibrated on its validation split. Then it is asked the questions of the test split, which
-should be refused no more often than was allowed, and questions that it cannot know: `small_talk`, if it
-was not trained on that; the questions of other corpora, or the words in the first column of a .tsv file; random text;
-and its own test questions with their characters shuffled, or with words from all of them. The folder of the run is left
-as it is.
+A run trained on CORPUS is calibrated on its validation split. It is then tested on two sets of questions. In-domain
+questions are those of the test split; they should be refused no more often than the false refusal rate. Out-of-domain
+questions are: `small_talk`, if the run was not trained on it; the questions of other corpora, or the words in the first
+column of a .tsv file; random text; and test questions with shuffled characters or mixed words. The run folder is not
+modified.
 """
 
 import argparse
@@ -29,11 +29,11 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 AUROC = ("AUROC", "of the answer's log-probability", "of the question's pieces a character")
 OWN = "test split"
 LANGUAGES = {"ko": "small talk in Korean", "en": "small talk in English"}
-MOST = 1000  # Questions of a foreign corpus.
+MOST = 1000  # Maximum number of questions per out-of-domain corpus.
 
 
 def named_file(text):
-    """A name and a file, written "NAME=FILE", for argparse."""
+    """Parses a name and a file, written "NAME=FILE", for argparse."""
     name, equals, path = text.partition("=")
     if not (name and equals and pathlib.Path(path).is_file()):
         raise argparse.ArgumentTypeError(f"{text}: must be NAME=FILE, of a file that is there")
@@ -41,24 +41,24 @@ def named_file(text):
 
 
 def questions_of(path):
-    """The questions of a corpus, or the words in the first column of a .tsv file without a header."""
+    """Returns the questions of a corpus, or the words in the first column of a .tsv file without a header."""
     if path.suffix.lower() != ".tsv":
         return different(load_pairs(path)["question"])
     return different(line.split("\t")[0] for line in path.read_text("utf-8").splitlines())
 
 
 def small_talk():
-    """The questions of our own corpus by their languages."""
+    """Returns the questions of the corpus `small_talk`, a dictionary from their languages to lists of texts."""
     rows = pandas.read_csv(SMALL_TALK)
     return {name: different(rows["question"][rows["language"] == language]) for language, name in LANGUAGES.items()}
 
 
-def asked_of(corpus, files):
-    """What a run is asked: sets of questions by their names, its own test split first.
+def question_sets(corpus, files):
+    """Returns the sets of questions to test a run on, a dictionary from their names; its own test split comes first.
 
     Args:
-        corpus: The file that it was trained on.
-        files: Pairs of a name and a file of foreign questions.
+        corpus: The corpus file that the run was trained on.
+        files: Pairs of a name and a file of out-of-domain questions.
     """
     own = different(split_pairs(load_pairs(corpus))["test"]["question"])
     if not own:
@@ -69,17 +69,17 @@ def asked_of(corpus, files):
 
 
 def measure(run, corpus, files):
-    """Calibrates a copy of the run, and asks it.
+    """Calibrates a copy of the run and tests it on each set of questions.
 
     Args:
-        run: Folder of the run.
-        corpus: The file that it was trained on.
-        files: Pairs of a name and a file of foreign questions.
+        run: The run folder.
+        corpus: The corpus file that the run was trained on.
+        files: Pairs of a name and a file of out-of-domain questions.
 
     Returns:
-        The `Confidence`, and what it judges each set of questions by, a dictionary from their names to pairs.
+        The `Confidence`, and a dictionary from the name of each set to the pairs that `Confidence` judges.
     """
-    asked = asked_of(corpus, files)
+    asked = question_sets(corpus, files)
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(run, pathlib.Path(folder) / "run", ignore=shutil.ignore_patterns("logs", "checkpoint*"))
         confidence = calibrate(copy, split_pairs(load_pairs(corpus))["validation"]["question"], answer_by="generate")
@@ -92,11 +92,11 @@ def measure(run, corpus, files):
 
 
 def report(confidence, asked):
-    """The paragraphs of the results.
+    """Returns the paragraphs of the results.
 
     Args:
         confidence: The `Confidence`.
-        asked: What it judges each set of questions by, a dictionary from their names to pairs.
+        asked: Dictionary from the name of each set of questions to the pairs that `Confidence` judges.
     """
     header = ["questions", "number", *(f"{rate:.0%}" for rate in RATES), *AUROC]
     own, rows = columns(confidence, asked[OWN]), []
@@ -114,7 +114,7 @@ def report(confidence, asked):
 
 
 def columns(confidence, pairs):
-    """What is to be greater for questions of the run's own kind: its confidence, the score, the pieces negated."""
+    """Returns three measures that are higher for in-domain questions: the confidence, the score, the negated pieces."""
     scores, pieces = np.array(pairs).T
     return confidence.share(scores, pieces), scores, -pieces
 
@@ -122,12 +122,12 @@ def columns(confidence, pairs):
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
     parser.add_argument("run", type=pathlib.Path, metavar="RUN", help="folder of a trained run")
-    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="the file that it was trained on")
+    parser.add_argument("corpus", type=pathlib.Path, metavar="CORPUS", help="corpus file that the run was trained on")
     parser.add_argument(
         "--foreign", type=named_file, action="append", default=[], metavar="NAME=FILE",
-        help="questions that the run cannot know: a corpus, or a .tsv file with words in its first column",
+        help="out-of-domain questions: a corpus, or a .tsv file with words in its first column",
     )  # fmt: skip
-    parser.add_argument("--figure", metavar="FILE", help="where to draw the curves, if anywhere")
+    parser.add_argument("--figure", metavar="FILE", help="file for a plot of the curves")
     options = parser.parse_args(arguments)
     confidence, asked = measure(options.run, options.corpus, options.foreign)
     if options.figure:

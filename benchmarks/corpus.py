@@ -1,4 +1,4 @@
-"""The corpus that all programs train on, in the form that each can read."""
+"""The corpus that all programs train on, in a format that each of them can read."""
 
 import csv
 import pathlib
@@ -14,13 +14,13 @@ class Corpus:
     """A corpus file.
 
     Args:
-        path: What `load_pairs` reads.
+        path: The corpus, as for `load_pairs`.
 
     Attributes:
-        path: The file, absolute.
+        path: The absolute path of the file.
         pairs: Its pairs, a DataFrame.
-        train_pairs: How many of them are trained on.
-        pieces: The size that the tokenizer gets.
+        train_pairs: Number of pairs in the training split.
+        pieces: Vocabulary size of the tokenizer.
     """
 
     def __init__(self, path):
@@ -31,7 +31,7 @@ class Corpus:
         self.pieces = Tokenizer.train([*train["question"], *train["answer"]], VOCABULARY).vocab_size
 
     def for_peers(self, folder):
-        """The path of a CSV file with the columns Q and A: the corpus itself, or a copy in the folder."""
+        """Returns the path of a CSV file with the columns Q and A: the corpus itself, or a copy in the folder."""
         if has_peer_columns(self.path):
             return self.path
         path = pathlib.Path(folder) / "corpus.csv"
@@ -39,7 +39,7 @@ class Corpus:
         return path
 
     def describe(self, beside_peers):
-        """The corpus in a sentence, or two where programs of other vocabularies stand beside ours."""
+        """Describes the corpus in one sentence, or in two if peers with other vocabularies are compared."""
         text = f"Corpus: {self.path.name}, {len(self.pairs):,} pairs, {self.train_pairs:,} of them to train on."
         if not beside_peers or self.pieces == VOCABULARY:
             return text
@@ -50,7 +50,7 @@ class Corpus:
 
 
 def has_peer_columns(path):
-    """Whether a file is a CSV with the columns Q and A."""
+    """Returns whether a file is a CSV file with the columns Q and A."""
     if path.suffix.lower() != ".csv":
         return False
     with open(path, encoding="utf-8", newline="") as file:

@@ -1,9 +1,9 @@
-"""How large a datastore may be: seconds to index it, memory, and milliseconds to find the nearest of its questions.
+"""How does a datastore scale: seconds to build the index, memory, and milliseconds to find the nearest questions?
 
     python -m benchmarks.datastore [--exchanges N]
 
-The exchanges are made up of the words of our small talk. To learn the embeddings is part of the training, not of
-indexing; it is timed too.
+The exchanges are generated from the words of the corpus `small_talk`. Learning the embeddings is part of training, not
+of indexing; it is timed separately.
 """
 
 import argparse
@@ -25,12 +25,12 @@ from keras_transformer.chat.datastore import Datastore, Exchange, questions_and_
 from keras_transformer.chat.question_embeddings import learn_embeddings
 
 NAME = "datastore"
-ASKED = 200  # Questions.
+ASKED = 200  # Number of questions.
 RUN = "benchmark"
 
 
-def made_up(count):
-    """So many `Exchange`s, always the same ones."""
+def generated_exchanges(count):
+    """Returns `count` generated `Exchange`s, always the same ones."""
     draw, pairs = random.Random(0), load_pairs(SMALL_TALK)
     questions, answers = (" ".join(pairs[side]).split() for side in ("question", "answer"))
     return [
@@ -40,32 +40,32 @@ def made_up(count):
 
 
 def sentence(words, least, most, draw):
-    """Some words drawn at random."""
+    """Returns a text of words drawn at random."""
     return " ".join(draw.choices(words, k=draw.randint(least, most)))
 
 
 def measure(count):
-    """Figures of a datastore with so many exchanges, by name, in the words of the table."""
+    """Measures a datastore with `count` exchanges. Returns a dictionary from the table's column names to figures."""
     with tempfile.TemporaryDirectory() as folder:
-        exchanges, begin = made_up(count), time.perf_counter()
+        exchanges, begin = generated_exchanges(count), time.perf_counter()
         embeddings = learn_embeddings(*questions_and_answers(exchanges))
         learned = time.perf_counter() - begin
         save_datastore(folder, RUN, exchanges, embeddings)
         return {
             "exchanges": f"{count:,}",
             "to learn the embeddings, s": f"{learned:.1f}",
-            **in_process_of_its_own(figures_of, folder),
+            **in_new_process(figures_of, folder),
         }
 
 
-def in_process_of_its_own(function, argument):
-    """What a function returns in a new process, whose memory no other has used before."""
+def in_new_process(function, argument):
+    """Calls a function in a new process, so that earlier calls do not affect its memory. Returns its result."""
     with multiprocessing.get_context("spawn").Pool(1) as process:
         return process.apply(function, [argument])
 
 
 def figures_of(folder):
-    """Figures of the datastore in a folder."""
+    """Measures the datastore in a folder. Returns a dictionary of figures."""
     before, begin = resident_mb(), time.perf_counter()
     datastore = Datastore(folder, RUN)
     datastore.nearest(["안녕"])
@@ -87,7 +87,7 @@ def figures_of(folder):
 
 
 def seconds_of(datastore, question):
-    """How long the nearest exchanges of a question are looked for."""
+    """Returns the seconds that a datastore takes to find the nearest exchanges of a question."""
     begin = time.perf_counter()
     datastore.nearest([question], 3)
     return time.perf_counter() - begin

@@ -1,11 +1,12 @@
-"""How fast are answers made, beside the peers?
+"""How fast is decoding, compared with the peers?
 
     python -m benchmarks.decoding [--peers FOLDER] [--rounds N]
 
-Random weights, questions of 10 tokens, exactly 20 new tokens forced, the median of 20 calls after 3 that warm up: one
-question and 32 together, greedily and with 4 beams, at the sizes of the presets "tutorial" and "base", all with a
-vocabulary of 8,192. Every program runs in processes of its own, in turn with the others, because machines are shared
-and speeds drift: what counts are the ratios within a round. CTranslate2 gets the number of threads that is fastest.
+The weights are random. Each question has 10 tokens, and each answer exactly 20 new tokens. Measured is the median of 20
+calls after 3 warm-up calls, for batches of 1 and 32 questions, with greedy decoding and with 4 beams, at the sizes of
+the presets "tutorial" and "base", all with a vocabulary of 8,192. The programs run in turn, each in a separate process,
+because machines are shared and their speed drifts. Compare the ratios within a round. CTranslate2 uses the fastest
+number of threads.
 """
 
 import json
@@ -35,10 +36,10 @@ def measure_sizes(sizes):
     """Times our decoding in this process.
 
     Args:
-        sizes: The preset whose sizes are taken.
+        sizes: The preset that gives the sizes of the model.
 
     Yields:
-        Dictionaries of "batch", "beams" (1 for greedy) and "ms", the median of a call.
+        Dictionaries of "batch", "beams" (1 for greedy decoding) and "ms", the median time of a call.
     """
     import keras
     import numpy as np
@@ -65,7 +66,7 @@ def measure_sizes(sizes):
 
 
 def figures(output):
-    """The JSON objects among what a program printed."""
+    """Returns the JSON objects in the output of a program."""
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
@@ -73,7 +74,7 @@ def run_round(options):
     """Runs every program once.
 
     Returns:
-        Milliseconds by program, sizes, batch and beams.
+        A dictionary from (program, sizes, batch, beams) to milliseconds.
     """
     took = {}
 
@@ -81,7 +82,7 @@ def run_round(options):
         say(f"  {program}, {sizes} …")
         for found in figures(run_program(command).check().output):
             key = (program, sizes, found["batch"], found.get("beams", 1))
-            took[key] = min(found["ms"], took.get(key, found["ms"]))  # Of several numbers of threads the fastest.
+            took[key] = min(found["ms"], took.get(key, found["ms"]))  # The fastest number of threads.
 
     for sizes in SIZES:
         note(ours.NAME, sizes, [*MEASURE_ONE, "--only", sizes])
@@ -92,7 +93,7 @@ def run_round(options):
 
 
 def speed_table(rounds):
-    """A row per work: our milliseconds, those of each peer, and the ratios to ours within the rounds."""
+    """Returns a table with a row per workload: our milliseconds, the peers', and the ratios within the rounds."""
     programs = list(dict.fromkeys(program for took in rounds for program, *_ in took))
     peers = [program for program in programs if program != ours.NAME]
     works = list(dict.fromkeys(tuple(work) for took in rounds for _, *work in took))
@@ -114,12 +115,12 @@ def speed_table(rounds):
 
 
 def describe(sizes, batch, beams):
-    """A work in words."""
+    """Describes a workload in words."""
     return f"{sizes}, batch {batch}, {'greedy' if beams == 1 else f'{beams} beams'}"
 
 
 def beam_table(rounds):
-    """What a beam search costs beside greedy decoding."""
+    """Returns a table of the time of beam search relative to greedy decoding."""
     rows = []
     for sizes in SIZES:
         for batch in (1, 32):
@@ -129,7 +130,7 @@ def beam_table(rounds):
 
 
 def limit_table(rounds):
-    """Our greedy decoding beside the least time that this machine needs."""
+    """Returns a table of our greedy decoding and its lower bound on this machine."""
     from benchmarks.utilisation import matmul_peak
 
     peak = matmul_peak("float32")
@@ -150,7 +151,7 @@ def limit_table(rounds):
 
 
 def first_answers(rounds):
-    """Seconds from the start of `chat` until one question is answered and the program has ended, once per round."""
+    """Returns the seconds that `chat` takes to start, answer one question and exit, once per round."""
     with tempfile.TemporaryDirectory() as folder:
         run = pathlib.Path(folder) / "run"
         run_program(ours.train_command(SMALL_TALK, run, "tutorial", "auto", "--epochs", "1")).check()
@@ -163,11 +164,11 @@ def first_answers(rounds):
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     add_peer_folder(grammar)
-    grammar.add_argument("--rounds", type=at_least(1), default=3, metavar="N", help="turns of each (default: 3)")
-    grammar.add_argument("--only", choices=SIZES, help="print our figures of these sizes, measured in here")
+    grammar.add_argument("--rounds", type=at_least(1), default=3, metavar="N", help="rounds (default: 3)")
+    grammar.add_argument("--only", choices=SIZES, help="measure and print only our figures of these sizes")
     return grammar
 
 

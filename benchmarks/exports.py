@@ -1,10 +1,10 @@
-"""What is a run in each format that it can be exported to: its answers, its size, its speed?
+"""How do the export formats compare in answers, size and speed?
 
     python -m benchmarks.exports RUN CORPUS [CORPUS …] [--questions N] [--formats saved_model …]
 
-The questions are drawn evenly from the corpora, as many from each. An answer is equal if it is the run's own, letter by
-letter, asked in batches of 32. The time of an answer is that from text to text, measured in turns with the run's
-`Chatbot`, a question at a time and 32 at a time; what is compiled at a first question is compiled before.
+The questions are drawn evenly from the corpora, the same number from each. An answer counts as equal if its text is
+identical to the run's own answer, in batches of 32. Times are from text to text, for batches of 1 and of 32 questions,
+measured in turn with the run's `Chatbot`. Compilation at the first question is excluded.
 """
 
 import pathlib
@@ -32,7 +32,7 @@ ROUNDS = 5
 
 
 def draw(corpora, count):
-    """So many questions in all, an even choice from each corpus, a list."""
+    """Returns a list of `count` questions, drawn evenly from the corpora."""
     each, drawn = -(-count // len(corpora)), []
     for path in corpora:
         questions = load_pairs(path)["question"].drop_duplicates()
@@ -43,47 +43,47 @@ def draw(corpora, count):
 
 
 def batches(questions, size):
-    """The questions, so many at a time."""
+    """Returns the questions in batches of the given size."""
     return [questions[first : first + size] for first in range(0, len(questions), size)]
 
 
 def ask(answers, questions, size):
-    """All answers in batches of that size, a list."""
+    """Returns the answers to all questions, asked in batches of the given size, as a list."""
     return [answer for batch in batches(questions, size) for answer in answers(batch)]
 
 
 def milliseconds(answers, questions, size):
-    """Time of an answer, asked in batches of that size."""
+    """Returns the milliseconds per answer, asked in batches of the given size."""
     begin = time.perf_counter()
     ask(answers, questions, size)
     return 1e3 * (time.perf_counter() - begin) / len(questions)
 
 
 def measure(answers, bot, questions):
-    """Compares a format with the run.
+    """Compares an export format with the run.
 
     Args:
-        answers: What `load` of the format returned.
+        answers: The function returned by the `load` of the format.
         bot: The run's `Chatbot`.
         questions: The questions.
 
     Returns:
-        How many answers are equal; and for batches of 1 and of `BATCH` the milliseconds of an answer of the format, and
-        their ratios to the run's, a value for each round.
+        The number of equal answers; and, for batches of 1 and of `BATCH`, the milliseconds per answer of the format and
+        the ratios to the run's, with one value per round.
     """
     found = [answer for answer, _ in ask(answers, questions, BATCH)]
     equal = sum(a == b for a, b in zip(found, bot.replies(questions), strict=True))
     found = []
     for size, asked in ((1, questions[:BATCH]), (BATCH, questions[: 4 * BATCH])):
         for function in (answers, bot.replies):
-            ask(function, asked, size)  # Compiles.
+            ask(function, asked, size)  # Warm-up: compiles.
         times = [[milliseconds(function, asked, size) for function in (answers, bot.replies)] for _ in range(ROUNDS)]
         found += [[ours for ours, _ in times], [ours / run for ours, run in times]]
     return equal, *found
 
 
 def row_of(run, kind, options, bot, questions):
-    """The table's row of a format, which is written for it."""
+    """Exports the run to a format and returns the table row of the format."""
     with tempfile.TemporaryDirectory() as kept:
         folder = pathlib.Path(kept) / "exported"
         about = export(run, folder, kind, **options)

@@ -1,11 +1,11 @@
-"""What share of a GPU does training at the paper's base sizes use, what limits it, and how fast is PyTorch beside it?
+"""What share of a GPU does training at the paper's base sizes use, what limits it, and how fast is PyTorch?
 
     python -m benchmarks.gpu [--rows 400] [--length 64] [--precision bfloat16] [--torch-python PYTHON] [--rounds 3]
 
-Ours on JAX (`jax_steps.py`) and PyTorch's `nn.Transformer` under `torch.compile` (`torch_steps.py`) train the same
-sizes on as many random tokens, in turn. A step's operations are counted from the equations (`flops.py`) and set against
-the chip's data sheet, where it is known, and against a large matrix product. What limits a step is told by leaving out
-one thing at a time. Runs on a processor too, to be tried.
+Our model on JAX (`jax_steps.py`) and PyTorch's `nn.Transformer` under `torch.compile` (`torch_steps.py`) train the same
+sizes on the same number of random tokens, in turn. The operations of a step are counted from the equations (`flops.py`)
+and compared with the peak in the chip's data sheet, if known, and with a large matrix product. An ablation, which
+leaves out one component at a time, shows what limits a step. The benchmark also runs on a CPU, for trying it out.
 """
 
 import json
@@ -29,7 +29,7 @@ WITHOUT = {"dropout": ("--dropout", 0.0), "nearly all logits and embeddings": ("
 
 
 def measure(module, options, python=sys.executable, *more):
-    """What one of the two programs prints of its steps."""
+    """Runs one of the two programs and returns its measurements."""
     words = ["--preset", options.preset, "--rows", options.rows, "--length", options.length]
     words += ["--precision", options.precision, *more]
     command = ["env", "KERAS_BACKEND=jax", python, "-m", f"benchmarks.{module}", *words]
@@ -37,20 +37,20 @@ def measure(module, options, python=sys.executable, *more):
 
 
 def peak_of(device):
-    """Operations a second of a device by its data sheet; None if it is not known."""
+    """Returns the peak operations per second of a device from its data sheet; None if the device is unknown."""
     words = device.replace("-", " ").split()
     return next((flops for name, flops in DATA_SHEETS.items() if name in words), None)
 
 
 def row(name, options, rounds, product, peak):
-    """The cells of a program.
+    """Returns the table cells of a program.
 
     Args:
-        name: The program's.
-        options: The command line's.
-        rounds: What it printed, in each round.
-        product: Operations a second of a large matrix product.
-        peak: Those of the data sheet, or None.
+        name: The name of the program.
+        options: The command-line options.
+        rounds: The measurements of the program, one per round.
+        product: Operations per second of a large matrix product.
+        peak: Peak operations per second of the data sheet, or None.
     """
     tokens = options.rows * options.length
     flops = options.rows * training_flops(preset(options.preset), options.length, options.length)
@@ -68,7 +68,7 @@ def row(name, options, rounds, product, peak):
 
 
 def components_of(options, whole):
-    """What the parts of a step take that can be left out: rows of a table."""
+    """Returns table rows with the time of each component of a step, measured by leaving it out."""
     rows = []
     for name, more in WITHOUT.items():
         say(f"{OURS} without {name} …")
@@ -78,7 +78,7 @@ def components_of(options, whole):
 
 
 def in_turn(options):
-    """What both programs print, in each round."""
+    """Runs both programs in turn and returns their measurements in each round."""
     found = {OURS: []}
     if options.torch_python:
         found[PYTORCH] = []
@@ -91,14 +91,14 @@ def in_turn(options):
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
-    grammar.add_argument("--preset", choices=PRESETS, default="base", help="whose sizes are trained (default: base)")
-    grammar.add_argument("--rows", type=whole, default=400, metavar="N", help="pairs in a batch (default: 400)")
-    grammar.add_argument("--length", type=whole, default=64, metavar="N", help="tokens of each text (default: 64)")
+    grammar.add_argument("--preset", choices=PRESETS, default="base", help="sizes of the model (default: base)")
+    grammar.add_argument("--rows", type=whole, default=400, metavar="N", help="pairs per batch (default: 400)")
+    grammar.add_argument("--length", type=whole, default=64, metavar="N", help="tokens per text (default: 64)")
     grammar.add_argument("--precision", choices=("float32", "bfloat16"), default="bfloat16", help="default: bfloat16")
-    grammar.add_argument("--torch-python", metavar="PYTHON", help="an interpreter with PyTorch, to be measured beside")
+    grammar.add_argument("--torch-python", metavar="PYTHON", help="Python interpreter with PyTorch, to compare")
     grammar.add_argument("--rounds", type=whole, default=3, metavar="N", help="default: 3")
     return grammar
 

@@ -1,16 +1,17 @@
-"""Training steps of ours on JAX, on random tokens without padding: the measure of `gpu.py` and `scaling.py`.
+"""Times our training steps on JAX, on random tokens without padding, for `gpu.py` and `scaling.py`.
 
     KERAS_BACKEND=jax python -m benchmarks.jax_steps --rows 32 [--coordinator HOST:PORT --processes N --process I]
 
-Forward, backward, Adam and the moving average of the weights, by `model.fit`. The first process prints a line of JSON:
+A step is forward pass, backward pass, Adam and the moving average of the weights, run by `model.fit`. The first process
+prints a line of JSON:
 
     step      seconds of a step
-    exchange  seconds in which all processes add up as many bytes as the gradients have
-    sent      bytes that all of this machine send in a step, as the system counts them
+    exchange  seconds of an all-reduce of as many bytes as the gradients have
+    sent      bytes that all processes of this machine send in a step, according to the operating system
     size      bytes of the gradients
-    memory    the most bytes that the device held, or null if JAX does not know
-    product   operations a second of the product of two large matrices
-    device    its name
+    memory    peak memory of the device in bytes, or null if JAX does not report it
+    product   operations per second of the product of two large matrices
+    device    name of the device
 """
 
 import json
@@ -40,11 +41,14 @@ from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.optimizer import make_optimizer
 
 TRAFFIC = pathlib.Path("/sys/class/net/lo/statistics/tx_bytes")
-EDGE = {"cpu": 1024, "gpu": 8192}  # Rows and columns of the matrices of the product.
+EDGE = {"cpu": 1024, "gpu": 8192}  # Number of rows and columns of the matrices.
 
 
 class RoundTimes(keras.callbacks.Callback):
-    """Notes seconds and sent bytes of each epoch; at its end Keras reads the loss, so that all steps are done."""
+    """Records the seconds and sent bytes of each epoch.
+
+    Keras reads the loss at the end of an epoch, so all of its steps are done.
+    """
 
     def __init__(self):
         super().__init__()
@@ -60,13 +64,13 @@ class RoundTimes(keras.callbacks.Callback):
 
 
 def sent_so_far():
-    """Bytes that went over the loopback device since the machine started."""
+    """Returns the number of bytes sent over the loopback device since the machine started."""
     return int(TRAFFIC.read_text("ascii"))
 
 
 def measure_steps(config, rows, length, computing_in):
-    """Trains on random tokens; seconds of a step, bytes sent in it, and bytes of the gradients."""
-    keras.utils.set_random_seed(0)  # All begin with the same weights.
+    """Trains on random tokens. Returns the seconds of a step, the bytes sent in it, and the bytes of the gradients."""
+    keras.utils.set_random_seed(0)  # All processes start with the same weights.
     with distribution_scope(count_devices()), precision(computing_in):
         sizes = config.vocab_size, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout
         model = transformer(*sizes)
@@ -79,7 +83,7 @@ def measure_steps(config, rows, length, computing_in):
 
 
 def random_batches(vocab_size, rows, length):
-    """This process' rows of batch after batch, none of them with padding."""
+    """Yields this process's rows of each batch, without padding."""
     random = np.random.default_rng(process_number())
     while True:
         inputs, dec_inputs, targets = random.integers(FIRST_ID, vocab_size, (3, rows, length), dtype="int32")
@@ -87,12 +91,12 @@ def random_batches(vocab_size, rows, length):
 
 
 def number_count(shape):
-    """Numbers in a tensor."""
+    """Returns the number of elements of a tensor with this shape."""
     return int(np.prod(shape))
 
 
 def exchange_seconds(size):
-    """Seconds in which all processes add up an array of so many bytes, each with one of its own."""
+    """Returns the seconds of an all-reduce of one array of `size` bytes per process."""
     if process_count() == 1:
         return 0.0
     mesh = jax.sharding.Mesh(np.array(jax.devices()), ("process",))
@@ -112,7 +116,7 @@ def exchange_seconds(size):
 
 
 def product_speed(dtype, device):
-    """Operations a second of the product of two large square matrices, the fastest of some."""
+    """Returns the operations per second of the product of two large square matrices, the best of several tries."""
     edge = EDGE[device.platform]
     matrix = jax.device_put(np.ones((edge, edge), "float32"), device).astype(dtype)
     product = jax.jit(lambda a, b: a @ b)

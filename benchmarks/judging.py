@@ -1,11 +1,11 @@
-"""Answers judged by people who are not told whose they are.
+"""Blind judging of answers: judges do not see which system gave an answer.
 
-    python -m benchmarks.judging blind ANSWERS.jsonl SHEET.tsv           # what a judge gets, in random order
+    python -m benchmarks.judging blind ANSWERS.jsonl SHEET.tsv           # create a sheet in random order
     python -m benchmarks.judging score ANSWERS.jsonl SHEET.tsv … --out JUDGED.tsv
 
-ANSWERS.jsonl is what `benchmarks.chatbot` writes. A judge fills in the column `mark` of a sheet of their own: 2 for an
-answer fit to be given, 1 for a borderline one, 0 for one that is not. Each different answer to a question stands in a
-sheet once, whoever gave it.
+ANSWERS.jsonl is written by `benchmarks.chatbot`. Each judge fills in the column `mark` of a sheet: 2 for an acceptable
+answer, 1 for a borderline one, 0 for an unacceptable one. Each distinct answer to a question occurs in a sheet once,
+even if several systems gave it.
 """
 
 import argparse
@@ -21,7 +21,7 @@ MARKS = ("0", "1", "2")
 
 
 def read_answers(path):
-    """For each question and answer the systems that gave it, a dictionary from pairs to lists, in the file's order."""
+    """Returns a dictionary from (question, answer) to the list of systems that gave it, in file order."""
     given = {}
     for line in pathlib.Path(path).read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -30,14 +30,14 @@ def read_answers(path):
 
 
 def blind(answers, sheet):
-    """Writes a sheet to fill in."""
+    """Writes a sheet for a judge."""
     rows = list(read_answers(answers))
     random.Random(0).shuffle(rows)
     write(sheet, COLUMNS, [(*row, "") for row in rows])
 
 
 def read_sheet(path, pairs):
-    """The marks of a judge by question and answer; raises `ValueError` where one is missing or is none."""
+    """Returns a judge's marks by question and answer; raises `ValueError` if a mark is missing or invalid."""
     with open(path, encoding="utf-8", newline="") as file:
         marks = {(row["question"], row["answer"]): row["mark"] for row in csv.DictReader(file, delimiter="\t")}
     for pair in pairs:
@@ -49,7 +49,7 @@ def read_sheet(path, pairs):
 
 
 def score(answers, sheets, out):
-    """Writes all marks beside the systems, and returns a table of the shares that are fit and that are not."""
+    """Writes all marks with their systems, and returns a table of the shares of acceptable and unacceptable answers."""
     given = read_answers(answers)
     judges = [read_sheet(sheet, given) for sheet in sheets]
     names = [f"judge {number}" for number in range(1, len(judges) + 1)]
@@ -61,7 +61,7 @@ def score(answers, sheets, out):
 
 
 def shares(system, given, judges):
-    """The share of a system's answers that each judge finds fit, then that each finds unfit."""
+    """Returns the shares of a system's answers that each judge marked 2, then the shares that each judge marked 0."""
     own = [pair for pair, systems in given.items() if system in systems]
     return [f"{sum(judge[pair] == mark for pair in own) / len(own):.0%}" for mark in (2, 0) for judge in judges]
 
@@ -74,13 +74,13 @@ def write(path, columns, rows):
 
 
 def main(arguments=None):
-    """Makes a sheet, or counts filled ones."""
+    """Creates a sheet, or scores filled-in sheets."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.judging", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     make = commands.add_parser("blind", help="write a sheet for a judge")
     make.add_argument("answers")
     make.add_argument("sheet")
-    count = commands.add_parser("score", help="count what judges filled in")
+    count = commands.add_parser("score", help="score filled-in sheets")
     count.add_argument("answers")
     count.add_argument("sheets", nargs="+")
     count.add_argument("--out", required=True, help="file for all marks")

@@ -1,9 +1,10 @@
-"""Runs one program and notes what it used; started by `programs.py`, in a process of its own.
+"""Runs one program and records its resource usage; `programs.py` starts it in a separate process.
 
     python launch.py REPORT PROGRAM [ARGUMENT …]
 
-A new process counts its parent's memory as its own until it loads its program, and the system's record of the peak
-keeps that. So whoever starts a program to be measured must be small: this file is, a benchmark with a model is not.
+Until a new process loads its program, it counts its parent's memory as its own, and the peak recorded by the operating
+system includes it. The process that starts a measured program must therefore be small. This one is; a benchmark that
+holds a model is not.
 """
 
 import contextlib
@@ -17,12 +18,12 @@ import time
 
 
 def peak_mb(used):
-    """Peak resident memory in MB (10^6 bytes) of a `resource` usage record."""
-    return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6  # macOS gives bytes, Linux KiB.
+    """Returns the peak resident memory in MB (10^6 bytes) of a `resource` usage record."""
+    return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6  # macOS reports bytes, Linux KiB.
 
 
 def resident_mb():
-    """Memory in MB that is resident in this process now; where the system does not tell, its peak so far."""
+    """Returns the resident memory of this process in MB; its peak if the system does not report the current value."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -31,7 +32,7 @@ def resident_mb():
 
 
 def main(report, *command):
-    """Runs the command to its end; the report gets its exit status, peak memory and wall time."""
+    """Runs the command and writes its exit status, peak memory and wall time to the report."""
     begin = time.perf_counter()
     program = subprocess.Popen(command)
 

@@ -1,15 +1,15 @@
-"""How do time and memory of a training step grow with the length of the texts?
+"""How do the time and memory of a training step grow with the length of the texts?
 
     python -m benchmarks.lengths [--lengths 32 64 …] [--tokens 2048] [--precision float32]
 
-Sizes of the preset "tutorial", forward and backward pass, question and answer of the same length, no padding, and
-always the same number of tokens in a batch: longer texts, fewer of them. Each length runs in a process of its own. A
-"token" is one of the question together with one of the answer.
+The model has the sizes of the preset "tutorial". A step is forward and backward pass. Questions and answers have the
+same length, without padding. The number of tokens in a batch is constant, so that longer texts mean fewer rows. Each
+length runs in a separate process. A "token" is one token of the question together with one of the answer.
 
-What the equations say: 6 × multiply-adds per token (`flops.py`). With N layers, d = d_model, f = dff, V = vocab_size
-and L the length, these are N (12 d² + 4 d f) + d V for the matrices, which do not know the length, and 6 N d L for the
-three attentions of an encoder and a decoder layer, 2 d L each: they double when the length doubles. For the preset,
-4,718,592 + 3,072 L. Memory likewise: activations per token are constant but for 3 N num_heads L attention weights.
+The equations predict 6 × multiply-adds per token (`flops.py`). With N layers, d = d_model, f = dff, V = vocab_size and
+length L, the matrices take N (12 d² + 4 d f) + d V, independent of the length. The three attentions of an encoder layer
+and a decoder layer take 2 d L each, 6 N d L in total, which doubles when the length doubles. For the preset, the sum is
+4,718,592 + 3,072 L. The memory for activations per token is constant, except for 3 N num_heads L attention weights.
 """
 
 import json
@@ -30,7 +30,7 @@ MEASURE_ONE = (sys.executable, "-m", "benchmarks.lengths")
 
 
 def flops_per_token(config, length):
-    """Floating-point operations of a training step per token, by the equations."""
+    """Returns the floating-point operations of a training step per token, derived from the equations."""
     return training_flops(config, length, length) / length
 
 
@@ -38,21 +38,22 @@ def measure_length(config, length, tokens, steps, precision):
     """Times forward and backward passes in this process.
 
     Args:
-        config: A `Config`; its sizes are read.
-        length: Of questions and answers.
-        tokens: In a batch, of each.
-        steps: Passes to time.
+        config: A `Config`, which gives the sizes of the model.
+        length: Number of tokens of each question and of each answer.
+        tokens: Number of question tokens in a batch, and of answer tokens.
+        steps: Number of passes to time.
         precision: "float32" or "bfloat16".
 
     Returns:
-        A dictionary: "batch", the median "seconds" of a pass, "before_mb", the memory held before.
+        A dictionary of "batch", the number of rows; "seconds", the median time of a pass; and "before_mb", the memory
+        used before the first pass.
     """
     from benchmarks.steps import gradient_step, random_batch, sized_model
 
     batch = max(1, tokens // length)
     model = sized_model(config, precision)
     step = gradient_step(model)
-    step(*random_batch(config.vocab_size, 2, 8))  # Traced once, for all shapes; what that takes is not counted.
+    step(*random_batch(config.vocab_size, 2, 8))  # Traces once for all shapes; the time for this is not measured.
     before = resident_mb()
     arrays = random_batch(config.vocab_size, batch, length)
     times = []
@@ -64,19 +65,19 @@ def measure_length(config, length, tokens, steps, precision):
 
 
 def measure_apart(length, options):
-    """`measure_length` in a process of its own, with the peak of its memory besides, as "peak_mb"."""
+    """Runs `measure_length` in a separate process, and adds its peak memory as "peak_mb" to the result."""
     words = ["--only", length, "--tokens", options.tokens, "--steps", options.steps, "--precision", options.precision]
     outcome = run_program([*MEASURE_ONE, *words]).check()
     return {**json.loads(outcome.output.splitlines()[-1]), "peak_mb": outcome.peak_mb}
 
 
 def report(config, lengths, measured):
-    """The table, each of its three quantities per token beside its ratio to that of the first length.
+    """Returns the table. Each of its three quantities per token is followed by the ratio to that of the first length.
 
     Args:
         config: The `Config` of the model.
         lengths: The lengths.
-        measured: What `measure_apart` found of each.
+        measured: The result of `measure_apart` for each length.
     """
     flops = [flops_per_token(config, length) for length in lengths]
     tokens = [found["batch"] * length for found, length in zip(measured, lengths)]
@@ -98,14 +99,14 @@ def report(config, lengths, measured):
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
     grammar.add_argument("--lengths", type=whole, nargs="+", default=LENGTHS, metavar="N", help="default: 32 … 1024")
-    grammar.add_argument("--tokens", type=whole, default=2048, metavar="N", help="in a batch (default: 2048)")
-    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="to time (default: 5)")
+    grammar.add_argument("--tokens", type=whole, default=2048, metavar="N", help="tokens per batch (default: 2048)")
+    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="number of timed passes (default: 5)")
     grammar.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="default: float32")
-    grammar.add_argument("--only", type=whole, metavar="N", help="print the figures of one length, measured in here")
+    grammar.add_argument("--only", type=whole, metavar="N", help="measure and print only one length")
     return grammar
 
 

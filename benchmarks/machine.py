@@ -1,4 +1,4 @@
-"""Where a measurement was made: the machine, and the versions of what ran."""
+"""Describes the machine of a measurement and the versions of its software."""
 
 import json
 import os
@@ -21,21 +21,21 @@ print(json.dumps(found))
 
 
 def describe_machine():
-    """CPU, cores, memory and operating system in a line."""
+    """Returns CPU, cores, memory and operating system in one line."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return f"{cpu_name()}, {cores} cores, {memory:.0f} GiB of memory, {system_name()}"
 
 
 def cpu_name():
-    """The model name of the CPU."""
+    """Returns the model name of the CPU."""
     about = pathlib.Path("/proc/cpuinfo")
     found = re.search(r"^model name\s*:\s*(.+)$", about.read_text("utf-8"), re.MULTILINE) if about.exists() else None
     return found.group(1).strip() if found else platform.processor() or platform.machine()
 
 
 def system_name():
-    """The operating system and the kind of machine that it runs on."""
+    """Returns the operating system and the type of the machine."""
     try:
         name = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError, AttributeError):
@@ -44,7 +44,7 @@ def system_name():
 
 
 def describe_versions(python=sys.executable):
-    """An interpreter's version and those of the libraries above that it has, in a line."""
+    """Returns the versions of an interpreter and of its installed `LIBRARIES`, in one line."""
     try:
         done = subprocess.run([python, "-c", VERSIONS], capture_output=True, check=True, text=True)
     except (OSError, subprocess.CalledProcessError):

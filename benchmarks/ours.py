@@ -1,4 +1,4 @@
-"""Our program as users start it, by its command line, and what its run folder says."""
+"""Runs our program through its command line, and reads its run folder."""
 
 import csv
 import pathlib
@@ -12,20 +12,20 @@ SCORE = "val_bits_per_char"
 
 
 def train_command(corpus, run, preset, precision, *more):
-    """The words that train a run.
+    """Returns the command line that trains a run, a list of words.
 
     Args:
         corpus: The corpus file.
         run: The run folder, which must not exist.
         preset: Name of the preset.
         precision: "auto", "float32", "bfloat16" or "float16".
-        *more: Further words.
+        *more: Additional arguments.
     """
     return [*PROGRAM, "train", corpus, "--run", run, "--preset", preset, "--precision", precision, *more]
 
 
 def read_metrics(run):
-    """The rows of a run's metrics.csv as dictionaries of numbers; none while no epoch has ended."""
+    """Returns the rows of a run's metrics.csv as dictionaries of numbers; empty before the end of the first epoch."""
     path = pathlib.Path(run) / "metrics.csv"
     if not path.exists():
         return []
@@ -34,15 +34,15 @@ def read_metrics(run):
 
 
 def speed(run):
-    """A run's pairs per second, the first epoch left out."""
+    """Returns the pairs per second of a run, excluding the first epoch."""
     return steady_speed([row["pairs/s"] for row in read_metrics(run)])
 
 
 def train_seconds(rows, pairs):
-    """Seconds that the training steps of some epochs took, validation and saving left out.
+    """Returns the seconds of the training steps of some epochs, without validation and saving.
 
     Args:
-        rows: Of `read_metrics`.
-        pairs: Pairs in an epoch. Pairs too long to be trained on may be among them: the seconds are then overstated.
+        rows: Rows returned by `read_metrics`.
+        pairs: Number of pairs in an epoch. If it includes pairs too long for training, the result is overestimated.
     """
     return sum(pairs / row["pairs/s"] for row in rows)

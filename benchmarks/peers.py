@@ -1,8 +1,8 @@
-"""What users could run instead: a folder with the peers' scripts, and the lines that these print.
+"""The peers: alternatives to our program, each a script in a folder.
 
-Each script takes a CSV file with the columns Q and A, trains the sizes of our preset "tutorial" on it, and prints a
-JSON object per epoch: peer, epoch, pairs_per_s, train_s, bits_per_char. Those that decode take no corpus, and print one
-per batch size: peer, batch, tokens, ms.
+A training script takes a CSV file with the columns Q and A, trains a model with the sizes of our preset "tutorial", and
+prints a JSON object per epoch: peer, epoch, pairs_per_s, train_s, bits_per_char. A decoding script takes no corpus, and
+prints a JSON object per batch size: peer, batch, tokens, ms.
 """
 
 import dataclasses
@@ -11,20 +11,20 @@ import pathlib
 
 from benchmarks.programs import Failed, steady_speed
 
-THREADS = (1, 2)  # That CTranslate2 gets; the faster counts.
-BATCH = 64  # Pairs in a batch of every peer.
-MOST_STEPS = 60  # Of an epoch of the tutorial, which is slow, and as fast in every batch.
+THREADS = (1, 2)  # Numbers of threads to try with CTranslate2; the faster one counts.
+BATCH = 64  # Pairs per batch, for every peer.
+MOST_STEPS = 60  # Maximum steps per epoch of the tutorial, which is slow and has a constant speed.
 
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
-    """A peer's script and how it is started.
+    """The script of a peer and its arguments.
 
     Attributes:
-        name: What tables call it.
+        name: The name in tables.
         precision: "float32" or "bfloat16".
         script: File name of the script.
-        more: Further words of its command.
+        more: Additional arguments of the command.
     """
 
     name: str
@@ -34,8 +34,8 @@ class Peer:
 
 
 def peers_for(train_pairs):
-    """The peers of the training benchmark, for a corpus of so many training pairs."""
-    # The tutorial counts the steps that it was asked for, even where the corpus has fewer.
+    """Returns the peers of the training benchmark for a corpus with this number of training pairs."""
+    # The tutorial counts the requested steps, even if the corpus has fewer.
     steps = max(1, min(MOST_STEPS, train_pairs // BATCH))
     return [
         Peer("tutorial", "float32", "tutorial_train.py", ("--steps", str(steps))),
@@ -45,7 +45,7 @@ def peers_for(train_pairs):
 
 
 def peer_command(python, folder, peer, corpus, epochs):
-    """The words that train a peer; raises `Failed` if the folder lacks its script."""
+    """Returns the command line that trains a peer; raises `Failed` if its script is missing."""
     script = pathlib.Path(folder) / peer.script
     if not script.is_file():
         raise Failed(f"no {peer.script} in the folder of the peers")
@@ -53,27 +53,27 @@ def peer_command(python, folder, peer, corpus, epochs):
 
 
 def read_epochs(output):
-    """The figures of each epoch, among whatever else a peer prints."""
+    """Returns the figures of each epoch from the output of a peer, which may contain other lines."""
     epochs = []
     for line in output.splitlines():
         try:
             figures = json.loads(line)
         except ValueError:
-            continue  # Not a figure, or a line of which only the beginning has been written yet.
+            continue  # Other output, or an incomplete line.
         if isinstance(figures, dict) and "pairs_per_s" in figures:
             epochs.append(figures)
     return epochs
 
 
 def speed(output):
-    """A peer's pairs per second, the first epoch left out."""
+    """Returns the pairs per second of a peer, excluding the first epoch."""
     return steady_speed([epoch["pairs_per_s"] for epoch in read_epochs(output)])
 
 
 def decoding_commands(python, folder, sizes):
-    """The peers that decode at the sizes of a preset: names, and the words that start them.
+    """Returns the names and the command lines of the decoding peers at the sizes of a preset.
 
-    CTranslate2 comes once for each number of threads, under one name.
+    CTranslate2 occurs once per number of threads, each time with the same name.
     """
     script = pathlib.Path(folder) / "ctranslate2_decode.py"
     base = ["--base"] if sizes == "base" else []

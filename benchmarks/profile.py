@@ -1,10 +1,10 @@
-"""Where does the time of a training step go?
+"""How is the time of a training step distributed over the operations?
 
     python -m benchmarks.profile [--precision float32 bfloat16] [--corpus FILE]
 
-Steps of `train` at the sizes of the preset "tutorial", recorded by TensorFlow's profiler. Times are those of the
-threads that run the operations one after the other, as many as there are cores; an operation that is shared by the
-cores counts on the thread that waits for it. Reading the next batch and waiting for work count nowhere.
+Steps of `train` at the sizes of the preset "tutorial" are recorded by TensorFlow's profiler. Times are summed over the
+executor threads, of which there is one per core. An operation that several cores share counts on the thread that waits
+for it. Reading the next batch and idle time are excluded.
 """
 
 import collections
@@ -38,18 +38,18 @@ OTHERS = "other operations"
 
 
 def kind_of(operation):
-    """The row of the table that an operation belongs to; `operation` is its type, such as "_MklMatMul"."""
+    """Returns the table row of an operation from its type, such as "_MklMatMul"."""
     name = operation.removeprefix("_Mkl").removeprefix("_Fused")
     return next((kind for kind, names in KINDS.items() if name in names), OTHERS)
 
 
 def operations(space):
-    """What the profiler saw of TensorFlow's operations on this machine's threads: (type, milliseconds) of each call."""
+    """Yields (type, milliseconds) of each call of a TensorFlow operation on the threads of this machine."""
     for plane in space.planes:
         for line in plane.lines:
             for event in line.events:
                 name = plane.event_metadata[event.metadata_id].name
-                if name == "ExecutorState::ProcessAsync::Start":  # A compiled program, or the next batch.
+                if name == "ExecutorState::ProcessAsync::Start":  # A compiled program, or reading the next batch.
                     name = f":{kernel_type(plane, event)}"
                 path, colon, operation = name.rpartition(":")
                 if colon and not path.endswith(":") and operation[:1] != " ":
@@ -57,7 +57,7 @@ def operations(space):
 
 
 def kernel_type(plane, event):
-    """The operation's type that an event tells of."""
+    """Returns the type of the operation of a profiler event."""
     for stat in event.stats:
         if plane.stat_metadata[stat.metadata_id].name == "kernel_type":
             return stat.str_value or plane.stat_metadata[stat.ref_value].name
@@ -65,7 +65,7 @@ def kernel_type(plane, event):
 
 
 def shares(calls, steps):
-    """Milliseconds a step by kind, the largest first, from (type, milliseconds) of each call."""
+    """Returns milliseconds per step by kind, in descending order, from (type, milliseconds) of each call."""
     total = collections.Counter()
     for operation, milliseconds in calls:
         if operation != "IteratorGetNext":
@@ -74,7 +74,7 @@ def shares(calls, steps):
 
 
 def record(config, precision, pairs, steps):
-    """Profiles some steps of a new training, after a few that trace and compile."""
+    """Profiles some steps of a new training after a few warm-up steps, which trace and compile."""
     import tensorflow as tf
 
     corpus = Corpus(pairs)
@@ -97,7 +97,7 @@ def record(config, precision, pairs, steps):
 
 
 def read_profile(folder):
-    """The one recording in a folder."""
+    """Returns the only recording in a folder."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     (path,) = folder.rglob("*.xplane.pb")
@@ -105,7 +105,7 @@ def read_profile(folder):
 
 
 def kind_table(precisions):
-    """The table of milliseconds and shares, from what `shares` returns for each precision."""
+    """Returns the table of milliseconds and shares from the result of `shares` for each precision."""
     header = ["part of a step", *(f"{name}, ms (%)" for name in precisions)]
     kinds = dict.fromkeys(kind for times in precisions.values() for kind in times)
     rows = [[kind, *(cell(times, kind) for times in precisions.values())] for kind in kinds]
@@ -113,17 +113,19 @@ def kind_table(precisions):
 
 
 def cell(times, kind):
-    """A time and its share."""
+    """Returns the table cell with a time and its share."""
     return f"{times.get(kind, 0):,.1f} ({100 * times.get(kind, 0) / sum(times.values()):.0f})"
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     names = ("float32", "bfloat16")
     grammar.add_argument("--precision", nargs="+", choices=names, default=names, help="default: both")
-    grammar.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="what to train on")
-    grammar.add_argument("--steps", type=at_least(1), default=20, metavar="N", help="to record (default: 20)")
+    grammar.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="corpus to train on")
+    grammar.add_argument(
+        "--steps", type=at_least(1), default=20, metavar="N", help="number of recorded steps (default: 20)"
+    )
     return grammar
 
 

@@ -1,4 +1,4 @@
-"""How a program is run and measured: a whole process, its output, its wall time and its peak memory."""
+"""Runs a program in a separate process and measures it: output, wall time and peak memory."""
 
 import dataclasses
 import json
@@ -15,18 +15,18 @@ SECONDS_BETWEEN_LOOKS = 0.25
 
 
 class Failed(Exception):
-    """What cannot be measured, or its results not be written; the message is the reason, in one line."""
+    """A measurement failed, or its results could not be written; the message is the reason in one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a program went.
+    """The result of running a program.
 
     Attributes:
         output: Its standard output.
         errors: Its standard error.
         status: Its exit status, or minus the number of the signal that ended it.
-        seconds: Wall time from its start to its end.
+        seconds: Wall time in seconds.
         peak_mb: Peak resident memory in MB.
     """
 
@@ -37,7 +37,7 @@ class Outcome:
     peak_mb: float
 
     def check(self):
-        """Raises `Failed` with the last line of standard error if the program failed; returns the outcome."""
+        """Returns the outcome; raises `Failed` with the last line of standard error if the program failed."""
         if self.status == 0:
             return self
         lines = self.errors.strip().splitlines()
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def how_it_ended(status):
-    """An exit status in words, for a program that said nothing."""
+    """Describes an exit status in words, for a program that printed no error."""
     if status < 0:
         return f"ended by {signal.Signals(-status).name}, without a word"
     return f"exit status {status}, without a word"
@@ -54,12 +54,12 @@ def how_it_ended(status):
 def run_program(command, watch=None):
     """Runs a program to its end.
 
-    The program does not outlive this call, whatever ends it.
+    The program is ended with this call, even if the call is interrupted.
 
     Args:
-        command: Its words.
-        watch: Called a few times a second with the seconds since the start and the output so far; the program is
-            stopped when it returns true. It is called once more after the end, so that it misses nothing.
+        command: The command line, a list of words.
+        watch: Function of the elapsed seconds and the output so far, called a few times per second and once after the
+            end. If it returns true, the program is stopped.
 
     Returns:
         The `Outcome`.
@@ -74,7 +74,7 @@ def run_program(command, watch=None):
         try:
             wait(launcher, watch and (lambda: watch(time.perf_counter() - begin, text_of(output))))
         finally:
-            launcher.terminate()  # Which ends the program too; nothing happens if they have ended.
+            launcher.terminate()  # Also ends the program; no effect if both have ended.
             launcher.wait()
         if not report.exists():
             used = {"status": launcher.returncode or 1, "seconds": time.perf_counter() - begin, "peak_mb": 0.0}
@@ -96,15 +96,17 @@ def wait(process, wants_stop=None):
 
 
 def text_of(path):
-    """The text of a file that may still grow."""
+    """Returns the text of a file that may still grow."""
     return path.read_text("utf-8", "replace")
 
 
 def steady_speed(speeds):
-    """Pairs per second over all epochs but the first, which traces and compiles; every epoch has the same pairs.
+    """Returns the pairs per second over all epochs but the first, which traces and compiles.
+
+    Every epoch has the same number of pairs.
 
     Raises:
-        Failed: If there are no two epochs.
+        Failed: If there are fewer than two epochs.
     """
     if len(speeds) < 2:
         raise Failed(f"gave figures for {len(speeds)} epochs; speed is measured from the second on")

@@ -1,12 +1,12 @@
-"""How many words does a trained run pronounce wrong?
+"""What is the word error rate of a trained run in predicting pronunciations?
 
     python -m benchmarks.pronunciation FOLDER [--languages fre hun] [--seeds 0 1 2] [--at-once 1] [--runs KEPT]
 
-FOLDER holds the files of the SIGMORPHON 2020 shared task 1 (`fre_train.tsv`, `fre_dev.tsv`, `fre_test.tsv`, …): a word
-and its phones in each row. Each run is trained by the command line, with the settings of `pronunciation.toml`, on the
-words of the training file, each alone and once beside another; which of its epochs is best is told by the dev file. It
-then answers the words alone, never seeing a phone. A word is wrong unless all its phones are right. With --runs, what
-was trained is kept there, and the same command goes on where it was stopped.
+FOLDER contains the files of the SIGMORPHON 2020 shared task 1 (`fre_train.tsv`, `fre_dev.tsv`, `fre_test.tsv`, …), with
+a word and its phones in each row. Each run is trained by the command line with the settings of `pronunciation.toml`, on
+the words of the training file: each alone, and once together with another word. The dev file selects the best epoch.
+The run then answers the words alone. A word is wrong unless all its phones are right. With --runs, the runs are kept,
+and the same command resumes an interrupted training.
 """
 
 import concurrent.futures
@@ -27,7 +27,7 @@ from benchmarks.results import publish, table
 from keras_transformer import InputError
 
 NAME = "pronunciation"
-BETWEEN = "#"  # What stands for the white space between two words, as if it were a phone.
+BETWEEN = "#"  # Phone that represents the white space between two words.
 SETTINGS = pathlib.Path(__file__).with_name("pronunciation.toml")
 
 PUBLISHED = {"fre": ("French", 6.89, 6.00), "hun": ("Hungarian", 5.33, 4.67)}
@@ -44,7 +44,7 @@ French 8.44, 9.78, 8.00 % of the dev words instead of 9.56, 8.44, 9.56, and of H
 
 
 def read_words(path):
-    """The words of a file and their phones, two lists."""
+    """Returns the words of a file and their phones, two lists."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -54,9 +54,10 @@ def read_words(path):
 
 
 def joined(words, phones):
-    """Rows of words and their phones: each word alone, and each once beside another, drawn at random.
+    """Returns training rows of words and their phones: each word alone, and each once with a random second word.
 
-    What a letter says follows from the letters beside it, wherever in a row it stands: so a model sees it elsewhere.
+    The pronunciation of a letter depends on its neighbors, not on its position. Joining words shows the model the same
+    letters at other positions.
     """
     others = list(zip(words, phones, strict=True))
     random.Random(0).shuffle(others)
@@ -66,7 +67,7 @@ def joined(words, phones):
 
 
 def train(files, language, seed, run):
-    """Trains a run by the command line, or goes on with it; returns the seconds that its training took in all."""
+    """Trains or resumes a run by the command line. Returns the total seconds of its training."""
     corpus, validation = run.with_name(f"{run.name}.tsv"), files / f"{language}_dev.tsv"
     rows = joined(*read_words(files / f"{language}_train.tsv"))
     corpus.write_text("".join(f"{word}\t{said}\n" for word, said in rows), "utf-8")
@@ -76,7 +77,7 @@ def train(files, language, seed, run):
 
 
 def word_error_rate(run, path, beam):
-    """Word error rate in % of a run on the words of a file, which it answers by the command line."""
+    """Returns the word error rate in % of a run on the words of a file, answered by the command line."""
     words, phones = read_words(path)
     command = [*ours.PROGRAM, "answer", str(run), "--beam", str(beam)]
     process = subprocess.run(
@@ -90,10 +91,10 @@ def word_error_rate(run, path, beam):
 
 
 def measure(files, language, seed, beam, runs):
-    """Trains with one seed, in a folder of `runs`.
+    """Trains and evaluates a run with one seed, in a subfolder of `runs`.
 
     Returns:
-        Word error rates in % of dev and test, and the seconds of training.
+        The word error rates in % on dev and test, and the seconds of training.
     """
     say(f"{language}, seed {seed} …")
     run = runs / f"{language}_{seed}"
@@ -104,10 +105,10 @@ def measure(files, language, seed, beam, runs):
 
 
 def report(found):
-    """The paragraphs of the results.
+    """Returns the paragraphs of the results.
 
     Args:
-        found: For each language what `measure` returned, for each seed.
+        found: Dictionary from each language to the results of `measure`, one per seed.
     """
     header = ["language", "test, mean", "each seed", "dev, mean", "Gorman et al. 2020", "Ryan & Hulden 2020", "minutes"]
     rows = []
@@ -129,14 +130,12 @@ def report(found):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("files", type=folder, metavar="FOLDER", help="the folder with the shared task's files")
+    parser.add_argument("files", type=folder, metavar="FOLDER", help="folder of the shared task's files")
     parser.add_argument("--languages", choices=PUBLISHED, nargs="+", default=list(PUBLISHED), help="default: both")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument("--beam", type=at_least(1), default=5, metavar="N", help="default: 5")
-    parser.add_argument(
-        "--at-once", type=at_least(1), default=1, metavar="N", help="trainings beside each other (default: 1)"
-    )
-    parser.add_argument("--runs", type=folder, metavar="KEPT", help="the folder that keeps the runs (default: none)")
+    parser.add_argument("--at-once", type=at_least(1), default=1, metavar="N", help="concurrent trainings (default: 1)")
+    parser.add_argument("--runs", type=folder, metavar="KEPT", help="folder for the runs (default: they are deleted)")
     options = parser.parse_args(arguments)
     with (
         contextlib.nullcontext(options.runs) if options.runs else tempfile.TemporaryDirectory() as runs,

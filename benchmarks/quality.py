@@ -1,10 +1,11 @@
-"""Does the speed of training cost quality?
+"""Does faster training reduce the quality of the model?
 
     python -m benchmarks.quality [--corpus FILE] [--preset small] [--epochs N] [--seeds N …]
 
-The same settings are trained twice with each seed. Plainly: Keras's own Adam, one pair in a row, batches of random
-pairs padded to their longest, float32. And as `train` does it: packed rows, the precision that it chooses, compiled
-splits. Both validate the moving average of the weights after each epoch, in bits per character.
+The same settings are trained twice with each seed. The plain training uses Keras's Adam, one pair per row, batches of
+random pairs padded to the longest, and float32. The other one is `train`, with sequence packing, the precision that it
+selects, and compiled splits. Both validate the exponential moving average of the weights after each epoch, in bits per
+character.
 """
 
 import pathlib
@@ -26,25 +27,25 @@ from keras_transformer.training.metrics import Perplexity
 from keras_transformer.training.schedule import make_schedule
 
 NAME = "quality"
-PRESETS = ("demo", "tutorial", "small")  # Those without label smoothing, which `loss_function` does not know.
+PRESETS = ("demo", "tutorial", "small")  # Presets without label smoothing, which `loss_function` does not support.
 
 
 class PlainBatches(Buckets):
-    """One pair in a row, in batches of random pairs."""
+    """Batches of random pairs, with one pair per row."""
 
     def _plan(self, epoch):
         return self._cut(np.random.default_rng((self.seed, epoch)).permutation(len(self.encoded)))
 
 
 def train_plainly(run, splits):
-    """Trains what a run folder asks for, without what makes it fast.
+    """Trains with the settings of a run folder, without the optimizations of `train`.
 
     Args:
-        run: The `Run`, whose settings and tokenizer are taken.
-        splits: What `split_pairs` returned.
+        run: The `Run` that gives the settings and the tokenizer.
+        splits: The splits returned by `split_pairs`.
 
     Returns:
-        Validation bits per character after each epoch.
+        Validation bits per character after each epoch, a list.
     """
     config = run.config
     keras.utils.set_random_seed(config.seed)
@@ -70,14 +71,14 @@ def train_plainly(run, splits):
 
 
 def measure(corpus, config):
-    """Trains both ways with one seed.
+    """Trains in both ways with one seed.
 
     Args:
         corpus: The `Corpus`.
         config: The `Config`.
 
     Returns:
-        Validation bits per character after each epoch: those of `train`, and the plain ones.
+        Validation bits per character after each epoch, two lists: of `train`, and of plain training.
     """
     keras.utils.clear_session()
     with tempfile.TemporaryDirectory() as folder:
@@ -89,10 +90,10 @@ def measure(corpus, config):
 
 
 def report(scores):
-    """The paragraphs of the results.
+    """Returns the paragraphs of the results.
 
     Args:
-        scores: What `measure` returned, for each seed.
+        scores: The results of `measure`, one per seed.
     """
     rows = []
     for epoch, (fast, plain) in enumerate(zip(*(zip(*ways) for ways in zip(*scores)), strict=True), 1):
@@ -105,7 +106,7 @@ def report(scores):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="what to train on")
+    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="corpus to train on")
     parser.add_argument("--preset", choices=PRESETS, default="small", help="default: small")
     parser.add_argument("--epochs", type=at_least(1), default=6, metavar="N", help="default: 6")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], metavar="N", help="default: 1 2 3")

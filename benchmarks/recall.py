@@ -1,8 +1,9 @@
-"""What a trained run says: held-out answers, and the share of its training questions that it answers word for word.
+"""How well does a trained run answer held-out questions, and how many training answers does it reproduce verbatim?
 
     python -m benchmarks.recall RUN CORPUS
 
-Printed for the best weights, and for the last ones, which a training without early stopping has driven to fit.
+Printed are the results of the best weights and of the last weights, which are the most fitted to the training data if
+training had no early stopping.
 """
 
 import argparse
@@ -19,14 +20,14 @@ HELD_OUT = 10
 
 
 def single_answers(pairs):
-    """The questions that have one answer in the whole corpus, with it."""
+    """Returns the questions that have exactly one answer in the whole corpus, with this answer."""
     answers = pairs["answer"].map(normalize).groupby(pairs["question"]).unique()
     return {question: found[0] for question, found in answers.items() if len(found) == 1}
 
 
 def last_model(run):
-    """The model with the weights of the last step instead of the best ones."""
-    model = compiled_model(run, tokens_per_batch=1, steps_per_epoch=10**6)  # The sizes do not matter: no step is taken.
+    """Returns the model with the weights of the last step instead of the best ones."""
+    model = compiled_model(run, tokens_per_batch=1, steps_per_epoch=10**6)  # The values do not matter: no step is run.
     tensors = load_checkpoint(run)[0]
     restore(model, tensors, "variables")
     return model

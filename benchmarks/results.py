@@ -1,4 +1,4 @@
-"""`RESULTS.md`: a section per benchmark, each written by its own benchmark and by nothing else."""
+"""The file `RESULTS.md`: one section per benchmark, which only that benchmark writes."""
 
 import contextlib
 import os
@@ -17,31 +17,31 @@ let alone of different machines, do not compare: ratios within a table do.
 
 
 def median_and_range(values, digits=0):
-    """A median with the lowest and the highest value, as "375 (370–381)"; a lone value alone."""
+    """Formats a median with the minimum and maximum, as "375 (370–381)"; a single value without a range."""
     values = list(values)
     low, middle, high = (f"{x:,.{digits}f}" for x in (min(values), statistics.median(values), max(values)))
     return f"{middle} ({low}–{high})" if len(values) > 1 else middle
 
 
 def table(header, rows):
-    """A Markdown table; the first column is text, the others are aligned to the right.
+    """Returns a Markdown table. The first column is text, and the others are right-aligned.
 
     Args:
         header: Names of the columns.
-        rows: Cells of text for each row.
+        rows: Rows of cells, texts.
     """
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
 def publish(path, name, title, paragraphs):
-    """Prints the results of a benchmark and writes them as its section.
+    """Prints the results of a benchmark and writes them to its section.
 
     Args:
         path: The file of results.
-        name: The benchmark, the key of its section.
-        title: Heading of the section.
-        paragraphs: Its text.
+        name: The name of the benchmark, which is the key of its section.
+        title: The heading of the section.
+        paragraphs: The paragraphs of the section.
     """
     body = "\n\n".join([f"## {title}", *paragraphs])
     print(f"\n{body}\n", flush=True)
@@ -51,15 +51,15 @@ def publish(path, name, title, paragraphs):
 
 
 def replace_section(document, name, body):
-    """The document with the section of that name replaced, or appended if there is none; all else is left as it is.
+    """Returns the document with one section replaced, or appended if it is missing. Everything else stays unchanged.
 
     Args:
-        document: Markdown.
-        name: The section's name, which stands in its two markers.
-        body: What is to stand between them.
+        document: The document in Markdown.
+        name: The name of the section, which its start and end markers contain.
+        body: The new text between the markers.
 
     Raises:
-        Failed: If the document holds a marker of the section without the other, or one of them twice.
+        Failed: If a marker of the section occurs without the other one, or more than once.
     """
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     section = f"{begin}\n{body}\n{end}"
@@ -73,7 +73,7 @@ def replace_section(document, name, body):
 
 
 def write_atomically(path, text):
-    """Writes a text file so that at any moment either the old or the new content is there whole."""
+    """Writes a text file atomically: at any time, it contains either the complete old text or the complete new text."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(beside, "w", encoding="utf-8", newline="\n") as file:
@@ -87,5 +87,5 @@ def write_atomically(path, text):
 
 
 def without_folders(text):
-    """A text with the folders cut from paths that lead out of the repository: "/home/me/a.csv" becomes "…/a.csv"."""
+    """Returns a text in which paths outside the repository are shortened: "/home/me/a.csv" becomes "…/a.csv"."""
     return re.sub(r"(?<![\w.…])(?:~|\.\.)?/(?:[^\s/'\"]+/)*([^\s/'\",:)]+)", r"…/\1", text)

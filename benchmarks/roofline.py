@@ -1,7 +1,8 @@
-"""The least time that greedy decoding could take on a machine: its matrices read, its products computed, nothing else.
+"""A lower bound for the time of greedy decoding on a machine, by the roofline model.
 
-Of every stage the slower of two counts: reading the weights once, at the measured bandwidth, or the floating-point
-operations of all rows, at the measured peak. Attention over the cache, softmax and normalization count for nothing.
+Each stage takes at least the longer of two times: to read its weights once at the measured bandwidth, and to compute
+the floating-point operations of all rows at the measured peak. Attention over the cache, softmax and normalization are
+not counted.
 """
 
 import time
@@ -10,7 +11,7 @@ import numpy as np
 
 
 def read_bandwidth(size, repeats=20):
-    """Bytes per second at which so many bytes can be read again and again: those of the fastest dot product of two."""
+    """Returns the bytes per second of repeatedly reading `size` bytes, from the fastest of several dot products."""
     halves = np.ones((2, size // 8), "float32")
     best = float("inf")
     for _ in range(repeats):
@@ -21,26 +22,26 @@ def read_bandwidth(size, repeats=20):
 
 
 def encoder_weights(config):
-    """Weights that a question passes, those that make the decoder's keys and values of it included."""
+    """Returns the number of weights applied to a question, including the decoder's key and value projections."""
     d_model, dff = config.d_model, config.dff
     return config.num_layers * (4 * d_model**2 + 2 * d_model * dff + 2 * d_model**2)
 
 
 def step_weights(config, vocab_size):
-    """Weights that a token of the answer passes; its cross-attention has the keys and values already."""
+    """Returns the number of weights applied to an answer token. The keys and values of cross-attention are cached."""
     d_model, dff = config.d_model, config.dff
     return config.num_layers * (4 * d_model**2 + 2 * d_model**2 + 2 * d_model * dff) + d_model * vocab_size
 
 
 def least_ms(config, vocab_size, batch, source, tokens, bandwidth, peak):
-    """Milliseconds of a whole call.
+    """Returns the minimum milliseconds of a whole call.
 
     Args:
-        config: The `Config`; its sizes are read.
-        vocab_size: Logits for each token.
-        batch: Questions.
-        source: Tokens of each.
-        tokens: Tokens made for each.
+        config: A `Config`, which gives the sizes of the model.
+        vocab_size: Number of logits per token.
+        batch: Number of questions.
+        source: Number of tokens per question.
+        tokens: Number of generated tokens per question.
         bandwidth: Bytes per second.
         peak: Floating-point operations per second.
     """

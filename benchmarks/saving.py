@@ -1,9 +1,10 @@
-"""How much of a training's time goes into saving it?
+"""How much of the training time is spent on saving?
 
     python -m benchmarks.saving [--corpus FILE] [--preset small] [--epochs N]
 
-A checkpoint, the best weights and the metrics are saved at the end of every epoch. What training waits for is timed,
-and so is the processor time of what is written beside it, counted as if all of it were taken from the training.
+A checkpoint, the best weights and the metrics are saved at the end of every epoch. The benchmark measures the time that
+training waits for saving, and the CPU time of writing in the background. The latter is counted as if training lost all
+of it.
 """
 
 import pathlib
@@ -22,15 +23,15 @@ NAME = "saving"
 
 
 def measure(corpus, config):
-    """Trains.
+    """Trains a run and measures saving.
 
     Args:
         corpus: Path of the corpus.
         config: The `Config`.
 
     Returns:
-        Megabytes of a checkpoint, the seconds that each save held up the training, the processor's seconds for what was
-        written beside it, and the seconds of the training.
+        The size of a checkpoint in MB, the seconds that each save blocked training, the CPU seconds of writing in the
+        background, and the seconds of training.
     """
     waited, beside = [], []
     save_epoch, write = RunCheckpoint.on_epoch_end, Writer.write
@@ -60,12 +61,12 @@ def measure(corpus, config):
         waited,
         beside[1:],
         summary["seconds"],
-    )  # Its first job brings an older run in step: nothing here.
+    )  # The first job updates an older run; here it does nothing.
 
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="what to train on")
+    parser.add_argument("--corpus", type=pathlib.Path, default=SMALL_TALK, metavar="FILE", help="corpus to train on")
     parser.add_argument("--preset", choices=PRESETS, default="small", help="default: small")
     parser.add_argument("--epochs", type=at_least(1), default=3, metavar="N", help="default: 3")
     options = parser.parse_args(arguments)

@@ -1,13 +1,13 @@
-"""How does training scale over processes, and what would it do on many accelerators?
+"""How does training scale over processes, and what is predicted for many accelerators?
 
     python -m benchmarks.scaling [--processes 1 2 4] [--rows 64] [--rounds 3]
 
-Measured here: the same batch, shared out over 1, 2 and 4 processes, each on one core, which add up their gradients over
-the loopback network. What a step should take is told before it is measured: the time of a lone process with its rows
-alone, and that of a sum of as many bytes as the gradients have. Where there are more processes than cores, they share
-these.
+Measured: the same batch is sharded over 1, 2 and 4 processes, each on one core, with an all-reduce over the loopback
+network. The expected time of a step is computed before it is measured: the time of a single process with its shard
+only, plus the time of an all-reduce of the size of the gradients. If there are more processes than cores, they share
+the cores.
 
-Predicted from the same two terms (`cluster.py`), not measured: the paper's base and big sizes on many accelerators.
+Predicted with the same two terms (`cluster.py`), not measured: the paper's base and big sizes on many accelerators.
 """
 
 import json
@@ -31,8 +31,8 @@ COUNTS = (1, 8, 16, 64, 256, 1024)
 # An H100 or H200 SXM by its data sheet: 989 TFLOP/s in bfloat16, 450 GB/s of NVLink each way; and for each of the eight
 # of a machine a network card of 400 Gb/s. The latencies are the usual orders of magnitude.
 ACCELERATORS = Cluster(989e12, 0.45, 8, 450e9, 50e9, 2e-6, 10e-6)
-TOKENS = 25_000  # Of questions, and as many of answers, in a batch (section 5.1).
-LENGTH = 32  # Tokens of each text.
+TOKENS = 25_000  # Question tokens in a batch, and as many answer tokens (section 5.1).
+LENGTH = 32  # Tokens per text.
 HEADER = [
     "accelerators",
     "tokens a step",
@@ -52,7 +52,7 @@ tokens a second of each accelerator, relative to one alone. Input, padding, the 
 
 
 def run_together(count, options, rows):
-    """What `jax_steps.py` tells of so many processes with so many rows each, which take the cores in turn."""
+    """Runs `jax_steps.py` in `count` processes with `rows` rows each, and returns what it measured."""
     cores = sorted(os.sched_getaffinity(0))
     command = [*ONE, "--preset", options.preset, "--rows", str(rows), "--length", str(LENGTH)]
     environment = {**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
@@ -75,7 +75,7 @@ def run_together(count, options, rows):
 
 
 def meetings(count):
-    """The options by which processes find each other, of each; a lone one has none."""
+    """Returns the options of each process to connect with the others; a single process has none."""
     if count == 1:
         return [[]]
     with socket.socket() as free:
@@ -85,7 +85,7 @@ def meetings(count):
 
 
 def measure(count, options):
-    """Seconds of a step by so many processes, what they should have been, and the bytes that were sent."""
+    """Returns the measured seconds of a step, the expected seconds, and the bytes sent."""
     rows = options.rows // count
     alone = run_together(1, options, rows)
     found = run_together(count, options, rows) if count > 1 else alone
@@ -94,11 +94,11 @@ def measure(count, options):
 
 
 def measured_rows(found, cores):
-    """The table of what was measured.
+    """Returns the table rows of the measurements.
 
     Args:
-        found: For each count what `measure` returned, in each round.
-        cores: Of this machine.
+        found: Dictionary from each number of processes to the results of `measure`, one per round.
+        cores: Number of cores of this machine.
     """
     first = statistics.median(one["step"] for one in found[1])
     rows = []
@@ -118,11 +118,12 @@ def measured_rows(found, cores):
 
 
 def predicted_rows(config, tokens_each=None):
-    """The table of what is predicted.
+    """Returns the table rows of the predictions.
 
     Args:
-        config: The `Config`; its sizes are read.
-        tokens_each: Of each accelerator, so that the batch grows with them; None for the paper's batch, shared out.
+        config: The `Config`, which gives the sizes of the model.
+        tokens_each: Tokens per accelerator, so that the batch grows with their number (weak scaling); None to shard the
+            paper's batch (strong scaling).
     """
     flops, size = training_flops(config, LENGTH, LENGTH) / LENGTH, 4 * count_parameters(config)
     rows = []
@@ -142,7 +143,7 @@ def predicted_rows(config, tokens_each=None):
 
 
 def predictions():
-    """The paragraphs of what is predicted."""
+    """Yields the paragraphs of the predictions."""
     for name in ("base", "big"):
         config = preset(name)
         what = f"{name}, {count_parameters(config) / 1e6:.0f} million parameters"
@@ -153,12 +154,12 @@ def predictions():
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     whole = at_least(1)
-    grammar.add_argument("--preset", choices=PRESETS, default="small", help="whose sizes are measured (default: small)")
+    grammar.add_argument("--preset", choices=PRESETS, default="small", help="sizes of the model (default: small)")
     grammar.add_argument("--processes", type=whole, nargs="+", default=[1, 2, 4], metavar="N", help="default: 1 2 4")
-    grammar.add_argument("--rows", type=whole, default=64, metavar="N", help="pairs in a batch (default: 64)")
+    grammar.add_argument("--rows", type=whole, default=64, metavar="N", help="pairs per batch (default: 64)")
     grammar.add_argument("--rounds", type=whole, default=3, metavar="N", help="default: 3")
     return grammar
 

@@ -1,10 +1,10 @@
-"""How many answers a second does a server give, how long does each client wait, and does its memory grow?
+"""How many answers per second does a server give, what is the latency of each client, and does its memory grow?
 
     python -m benchmarks.serving [--run RUN] [--clients 1 8 32] [--seconds 60] [--requests 10000]
 
-The server is started by its command line and asked over loopback by clients that each ask again as soon as they have
-their answer, questions of `small_talk`, one a request. Every answer is compared with `Chatbot.reply`. Without
-`--run`, a run of the tutorial's sizes is trained for one epoch.
+The server is started by its command line. Clients send it questions of `small_talk` over loopback, one per request;
+each client sends the next request as soon as it has received an answer. Every answer is compared with that of
+`Chatbot.reply`. Without `--run`, a run with the sizes of the tutorial is trained for one epoch.
 """
 
 import contextlib
@@ -32,18 +32,18 @@ from keras_transformer import Chatbot
 
 NAME = "serving"
 QUESTIONS = 500
-LOOKS = 5  # At the memory, while it is asked for.
+LOOKS = 5  # Number of memory measurements during the requests.
 
 
 @dataclasses.dataclass
 class Found:
-    """What clients saw.
+    """The results of a group of clients.
 
     Attributes:
-        seconds: Of each request that was answered.
-        wrong: Answers that are not those of `Chatbot.reply`.
-        lost: Requests without an answer.
-        took: Seconds of it all.
+        seconds: Latency in seconds of each answered request.
+        wrong: Number of answers that differ from those of `Chatbot.reply`.
+        lost: Number of requests without an answer.
+        took: Total seconds.
     """
 
     seconds: list = dataclasses.field(default_factory=list)
@@ -53,12 +53,12 @@ class Found:
 
 
 class Client(threading.Thread):
-    """Asks one question after the other.
+    """A client that sends one request after the other.
 
     Args:
-        address: The server's.
-        asked: An iterator of pairs, question and answer, which all clients share; at its end they end.
-        found: The `Found` to add to.
+        address: The address of the server.
+        asked: An iterator of (question, answer), shared by all clients. A client ends with it.
+        found: The `Found` to which the results are added.
     """
 
     def __init__(self, address, asked, found):
@@ -80,14 +80,14 @@ class Client(threading.Thread):
         self.connection.close()
 
     def ask(self, question):
-        """The server's answer."""
+        """Returns the server's answer to a question."""
         body = json.dumps({"questions": question}, ensure_ascii=False).encode()
         self.connection.request("POST", "/v1/answer", body, {"Content-Type": "application/json"})
         return json.loads(self.connection.getresponse().read())["answers"][0]["answers"][0]["answer"]
 
 
 class Turns:
-    """Pairs one after the other, for several threads, until `goes_on` of the number taken says no."""
+    """A thread-safe iterator over pairs that ends when `goes_on`, called with the number of taken pairs, is false."""
 
     def __init__(self, pairs, goes_on):
         self.pairs, self.goes_on = enumerate(itertools.cycle(pairs)), goes_on
@@ -105,7 +105,7 @@ class Turns:
 
 
 def ask_all(address, clients, asked):
-    """What so many clients see until the questions end."""
+    """Runs `clients` clients until the questions end. Returns their `Found`."""
     found = [Found() for _ in range(clients)]
     threads = [Client(address, asked, one) for one in found]
     begin = time.perf_counter()
@@ -120,7 +120,7 @@ def ask_all(address, clients, asked):
 
 @contextlib.contextmanager
 def serving(run):
-    """The process and the address of a server that is ready; ends it, and raises `Failed` if that goes wrong."""
+    """Yields the process and address of a server that is ready, and stops it; raises `Failed` if this fails."""
     process = subprocess.Popen([*ours.PROGRAM, "serve", run, "--port", "0"], stderr=subprocess.PIPE, text=True)
     try:
         words = ""
@@ -139,7 +139,7 @@ def serving(run):
 
 
 def load_row(address, clients, pairs, seconds):
-    """The table's row of so many clients."""
+    """Returns the table row for a number of clients."""
     end = time.monotonic() + seconds
     found = ask_all(address, clients, Turns(pairs, lambda number: time.monotonic() < end))
     if not found.seconds:
@@ -150,7 +150,7 @@ def load_row(address, clients, pairs, seconds):
 
 
 def memory_rows(process, address, clients, pairs, requests):
-    """Resident MB after some numbers of requests, rows of a table; and the wrong and the lost answers among them."""
+    """Returns table rows of resident MB after several numbers of requests, and the number of wrong and lost answers."""
     rows, wrong, lost = [["0", f"{resident_mb(process.pid)[0]:.0f}"]], 0, 0
     for look in range(1, LOOKS + 1):
         share = requests * look // LOOKS - requests * (look - 1) // LOOKS
@@ -161,7 +161,7 @@ def memory_rows(process, address, clients, pairs, requests):
 
 
 def measure(run, options):
-    """The two tables, and in a sentence what is behind the second."""
+    """Returns the two tables, and a sentence that explains the second one."""
     questions = list(dict.fromkeys(Corpus(SMALL_TALK).pairs["question"]))[:QUESTIONS]
     bot = Chatbot.load(run)
     pairs = [(question, bot.reply(question)) for question in questions]
@@ -179,7 +179,7 @@ def measure(run, options):
 
 
 def train(folder):
-    """A run of the tutorial's sizes."""
+    """Trains a run with the sizes of the tutorial and returns its folder."""
     say("training a run …")
     run = pathlib.Path(folder) / "run"
     run_program(ours.train_command(SMALL_TALK, run, "tutorial", "auto", "--epochs", "1")).check()
@@ -188,13 +188,19 @@ def train(folder):
 
 def main(arguments=None):
     parser = make_parser(__doc__, NAME)
-    parser.add_argument("--run", type=pathlib.Path, metavar="RUN", help="the run to serve (default: one made for it)")
+    parser.add_argument("--run", type=pathlib.Path, metavar="RUN", help="run to serve (default: trains one)")
     parser.add_argument(
         "--clients", type=at_least(1), nargs="+", default=[1, 8, 32], metavar="N", help="default: 1 8 32"
     )
-    parser.add_argument("--seconds", type=at_least(1), default=60, metavar="N", help="of each load (default: 60)")
     parser.add_argument(
-        "--requests", type=at_least(LOOKS), default=10_000, metavar="N", help="to watch the memory (default: 10000)"
+        "--seconds", type=at_least(1), default=60, metavar="N", help="seconds per number of clients (default: 60)"
+    )
+    parser.add_argument(
+        "--requests",
+        type=at_least(LOOKS),
+        default=10_000,
+        metavar="N",
+        help="requests of the memory test (default: 10000)",
     )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,10 @@
-"""How much memory does training take on a corpus larger than memory should hold?
+"""How much memory does training take on a corpus that is larger than memory?
 
     python -m benchmarks.streaming [--pairs 5000000] [--shards 50] [--minutes 5]
 
-A corpus is generated in a folder of shards, in which every pair differs. Its training starts by the command line, with
-the preset `small`, and is stopped by Ctrl-C some minutes after its first step. Meanwhile its resident memory is noted,
-at each stage: reading, learning the tokenizer, encoding, training.
+A corpus of distinct pairs is generated in a folder of shards. The command line trains on it with the preset `small`,
+and is stopped by Ctrl-C some minutes after the first step. Resident memory is recorded during each stage: reading,
+learning the tokenizer, tokenizing, training.
 """
 
 import json
@@ -22,13 +22,13 @@ from benchmarks.results import publish, table
 
 NAME = "streaming"
 SECONDS_BETWEEN_LOOKS = 1.0
-LINES = 12  # Of the table.
+LINES = 12  # Number of table rows.
 
 SYLLABLES = "가나다라마바사아자차카타파하고노도로모보소오조초코토포호"
 
 
 def write_corpus(folder, pairs, shards):
-    """Writes pairs as JSONL files; the number in each keeps them apart."""
+    """Writes pairs to JSONL files. A number in each pair makes it distinct."""
     draw = random.Random(0)
     for shard in range(shards):
         with open(folder / f"{shard:04d}.jsonl", "w", encoding="utf-8") as file:
@@ -39,12 +39,12 @@ def write_corpus(folder, pairs, shards):
 
 
 def sentence(draw):
-    """A few made-up words of two syllables."""
+    """Returns a few random words of two syllables."""
     return " ".join("".join(draw.choices(SYLLABLES, k=2)) for _ in range(draw.randint(3, 8)))
 
 
 def resident_mb(pid):
-    """Memory in MB that is resident in a process, and its peak so far; zeros once it has ended."""
+    """Returns the resident memory of a process in MB and its peak so far; zeros if it has ended."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines()
     except OSError:
@@ -54,10 +54,10 @@ def resident_mb(pid):
 
 
 def watch(corpus, run, minutes):
-    """Trains and looks on.
+    """Trains a run and records its memory.
 
     Returns:
-        Seconds since the start and resident MB, at every look; the peak; and the seconds until the first step.
+        Pairs of elapsed seconds and resident MB; the peak in MB; and the seconds until the first step.
     """
     command = [*map(str, ours.PROGRAM), "train", str(corpus), "--run", str(run), "--preset", "small"]
     looks, peak, first_step, begin = [], 0.0, None, time.perf_counter()
@@ -84,7 +84,7 @@ def watch(corpus, run, minutes):
 
 
 def report(pairs, size, looks, peak, first_step):
-    """The paragraphs of the results."""
+    """Returns the paragraphs of the results."""
     step = max(1, len(looks) // LINES)
     rows = [[f"{seconds:,.0f}", f"{megabytes:,.0f}"] for seconds, megabytes in looks[::step]]
     how = (
@@ -98,7 +98,7 @@ def main(arguments=None):
     parser = make_parser(__doc__, NAME)
     parser.add_argument("--pairs", type=at_least(200), default=5_000_000, metavar="N", help="default: 5,000,000")
     parser.add_argument("--shards", type=at_least(1), default=50, metavar="N", help="default: 50")
-    parser.add_argument("--minutes", type=float, default=5, metavar="N", help="of training; default: 5")
+    parser.add_argument("--minutes", type=float, default=5, metavar="N", help="minutes of training (default: 5)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         corpus, run = pathlib.Path(folder) / "corpus", pathlib.Path(folder) / "run"

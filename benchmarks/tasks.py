@@ -1,4 +1,4 @@
-"""Can the model learn at all? To copy a sequence, and to reverse it, on sequences that it never saw.
+"""Can the model learn at all? It is trained to copy and to reverse sequences, and tested on unseen ones.
 
 python -m benchmarks.tasks
 """
@@ -18,7 +18,7 @@ TASKS = {"copy": lambda symbols: symbols, "reverse": lambda symbols: symbols[::-
 
 
 def make_pairs(task, count, seed):
-    """Random sequences of 1 to 10 symbols and what the task makes of them, as padded ids."""
+    """Returns random sequences of 1 to 10 symbols and the outputs of the task, as padded ids."""
     random = np.random.default_rng(seed)
     sources = np.zeros((count, LONGEST + 2), "int32")
     targets = np.zeros((count, LONGEST + 2), "int32")
@@ -30,18 +30,18 @@ def make_pairs(task, count, seed):
 
 
 def learn(task, steps=1000, batch_size=128, seed=0):
-    """Trains a tiny model on a task and answers 1,000 unseen sequences of at least four symbols, free-running.
+    """Trains a tiny model on a task and answers 1,000 unseen sequences of at least four symbols autoregressively.
 
     Returns:
-        The share of sequences that come out exactly right, and the seconds that training took.
+        The share of sequences that are answered exactly, and the seconds of training.
     """
     keras.utils.set_random_seed(seed)
     model = transformer(FIRST_ID + SYMBOLS, num_layers=1, dff=128, d_model=64, num_heads=4, dropout=0.0)
-    # Falls to zero, so that the last steps settle; the paper's schedule, cut off this early, leaves the end to chance.
+    # Decays to zero, so that training converges; the paper's schedule decays too little in so few steps.
     warmup = steps // 10
     rate = keras.optimizers.schedules.CosineDecay(0.0, steps - warmup, warmup_target=2e-3, warmup_steps=warmup)
     optimizer = keras.optimizers.Adam(rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
-    model.compile(optimizer, loss_function, jit_compile=True)  # One shape: compiled once.
+    model.compile(optimizer, loss_function, jit_compile=True)  # Compiles once, because all batches have the same shape.
     sources, targets = make_pairs(task, steps * batch_size, seed)
     begin = time.perf_counter()
     inputs = {"inputs": sources, "dec_inputs": targets[:, :-1]}

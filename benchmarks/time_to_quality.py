@@ -1,11 +1,11 @@
-"""How long does training take to the quality that the tutorial reaches?
+"""How long does training take to reach the quality of the tutorial?
 
     python -m benchmarks.time_to_quality --peers FOLDER [--corpus FILE]
     python -m benchmarks.time_to_quality --target BITS [--target-seconds S] [--corpus FILE]
 
-The tutorial trains for some epochs; its best validation score, in bits per character, is the target. Ours then trains
-until its score is at or below that. Two times are told: of the training steps alone, and of the process from its start
-until the score is known, with reading the corpus, tracing, validating and saving.
+The tutorial is trained for some epochs. Its best validation score, in bits per character, is the target. Our program
+then trains until its score is at or below the target. Two times are reported: of the training steps only, and from the
+start of the process until the score is known, including reading the corpus, tracing, validating and saving.
 """
 
 import dataclasses
@@ -26,13 +26,13 @@ TUTORIAL = peers.Peer("tutorial", "float32", "tutorial_train.py")
 
 @dataclasses.dataclass(frozen=True)
 class Reached:
-    """A score, and what it took.
+    """A score and the time to reach it.
 
     Attributes:
         bits: Validation bits per character.
-        epochs: Epochs until then; None if not known.
-        train_s: Seconds of training steps; None if not known.
-        wall_s: Seconds from the start of the process; None if not known.
+        epochs: Number of epochs; None if unknown.
+        train_s: Seconds of training steps; None if unknown.
+        wall_s: Seconds from the start of the process; None if unknown.
     """
 
     bits: float
@@ -42,11 +42,11 @@ class Reached:
 
 
 def best_epoch(epochs, arrivals):
-    """The tutorial's best epoch, the first of equals.
+    """Returns the `Reached` of the tutorial's best epoch, the first one if several are equal.
 
     Args:
-        epochs: What it printed of each epoch.
-        arrivals: Seconds at which each was there.
+        epochs: The figures printed for each epoch.
+        arrivals: Seconds from the start until each epoch was printed.
     """
     if not epochs:
         raise Failed("the tutorial printed no figures")
@@ -70,7 +70,7 @@ def run_tutorial(options, corpus, folder):
 
 
 def first_at_or_below(rows, target):
-    """How many of our epochs it takes to the target; None if they do not reach it."""
+    """Returns the number of our epochs until the target; None if it is not reached."""
     return next((number for number, row in enumerate(rows, 1) if row[ours.SCORE] <= target), None)
 
 
@@ -78,7 +78,7 @@ def run_ours(options, corpus, folder, target):
     """Trains ours until its score is at or below the target, or to its end.
 
     Returns:
-        Where it was when it stopped, and whether that is at the target.
+        The `Reached` at the end, and whether the target was reached.
     """
     run = Path(folder) / "run"
     arrivals = []
@@ -101,20 +101,20 @@ def run_ours(options, corpus, folder, target):
 
 
 def cells(name, reached):
-    """A row of the table."""
+    """Returns a row of the table."""
     epochs = "–" if reached.epochs is None else str(reached.epochs)
     seconds = ["–" if s is None else f"{s:,.0f}" for s in (reached.train_s, reached.wall_s)]
     return [name, f"{reached.bits:.3f}", epochs, *seconds]
 
 
 def ratio(theirs, mine):
-    """How many times as long the tutorial took; a dash where one time is not known."""
+    """Returns the ratio of the tutorial's time to ours as text; a dash if one of them is unknown."""
     return f"{theirs / mine:.2f} ×" if theirs and mine else "–"
 
 
 def report(theirs, mine, reached, label):
-    """The paragraphs of the results, without where they come from."""
-    given = theirs.epochs is None  # By --target, not by a run of this benchmark.
+    """Returns the paragraphs of the results, without provenance."""
+    given = theirs.epochs is None  # Given by --target, not measured.
     rows = [cells("tutorial, as given" if given else "tutorial", theirs), cells(label, mine)]
     if reached:
         times = [ratio(theirs.train_s, mine.train_s), ratio(theirs.wall_s, mine.wall_s)]
@@ -125,15 +125,21 @@ def report(theirs, mine, reached, label):
 
 
 def parse(arguments):
-    """The options, checked."""
+    """Parses and checks the options."""
     parser = make_parser(__doc__, NAME)
     add_peer_options(parser)
-    parser.add_argument("--epochs", type=at_least(1), default=14, metavar="N", help="of the tutorial (default: 14)")
-    parser.add_argument("--target", type=float, metavar="BITS", help="its best score, if known: it is not run")
-    parser.add_argument("--target-seconds", type=float, metavar="S", help="its seconds of training until then")
-    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="of ours (default: tutorial)")
+    parser.add_argument(
+        "--epochs", type=at_least(1), default=14, metavar="N", help="epochs of the tutorial (default: 14)"
+    )
+    parser.add_argument(
+        "--target", type=float, metavar="BITS", help="best score of the tutorial, to use instead of running it"
+    )
+    parser.add_argument(
+        "--target-seconds", type=float, metavar="S", help="training seconds of the tutorial until that score"
+    )
+    parser.add_argument("--preset", choices=PRESETS, default="tutorial", help="our preset (default: tutorial)")
     precisions = ("auto", "float32", "bfloat16", "float16")
-    parser.add_argument("--precision", choices=precisions, default="auto", help="of ours (default: auto)")
+    parser.add_argument("--precision", choices=precisions, default="auto", help="our precision (default: auto)")
     options = parser.parse_args(arguments)
     if options.target is None and options.peers is None:
         parser.error("give --peers, a folder with the tutorial's script, or --target")

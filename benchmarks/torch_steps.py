@@ -1,10 +1,10 @@
-"""Training steps of PyTorch's `nn.Transformer`, compiled, on random tokens without padding: the measure of `gpu.py`.
+"""Times compiled training steps of PyTorch's `nn.Transformer` on random tokens without padding, for `gpu.py`.
 
     python -m benchmarks.torch_steps --preset base --rows 400 --precision bfloat16
 
-Embeddings times √d_model, sinusoids and dropout before it, logits after it, masks of padding and future, Adam: what
-`transformer()` and its training have. Prints a line of JSON: "step", seconds of a step; "memory", the most bytes that
-the GPU held, or null on a processor.
+The model matches `transformer()` and its training: embeddings scaled by √d_model, sinusoidal positional encoding,
+dropout, padding and look-ahead masks, logits, and Adam. The program prints a line of JSON: "step", the seconds of a
+step; "memory", the peak memory of the GPU in bytes, or null on a CPU.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from benchmarks.step_options import FIRST_ID, ROUNDS, STEPS, config_of, make_par
 
 
 class Transformer(nn.Module):
-    """Encoder and decoder of the sizes of a `Config`, from ids to logits."""
+    """An encoder and decoder with the sizes of a `Config`; maps token ids to logits."""
 
     def __init__(self, config):
         super().__init__()
@@ -45,12 +45,12 @@ class Transformer(nn.Module):
         return self.logits(body)
 
     def embed(self, embedding, ids):
-        """Scaled embeddings with their positions."""
+        """Returns the scaled embeddings plus positional encodings."""
         return self.dropout(embedding(ids) * math.sqrt(embedding.embedding_dim) + self.positions[: ids.shape[1]])
 
 
 def measure_steps(config, rows, length, precision, device):
-    """Seconds of a training step."""
+    """Returns the seconds of a training step."""
     torch.manual_seed(0)
     model = Transformer(config).to(device)
     optimizer = torch.optim.Adam(model.parameters(), 1e-4, (0.9, 0.98), 1e-9, fused=device.type == "cuda")
@@ -77,7 +77,7 @@ def measure_steps(config, rows, length, precision, device):
         begin = time.perf_counter()
         for _ in range(STEPS):
             loss = step()
-        loss.item()  # Which waits until all is done.
+        loss.item()  # Waits for the end of the step.
         seconds.append((time.perf_counter() - begin) / STEPS)
     return statistics.median(seconds[1:])
 

@@ -1,10 +1,10 @@
-"""How fast does training go, and with how much memory, beside the peers?
+"""How fast is training, and how much memory does it take, compared with the peers?
 
     python -m benchmarks.training [--peers FOLDER] [--corpus FILE]
 
-Every program trains the sizes of the preset "tutorial" for some epochs, in a whole process of its own; the first epoch,
-which traces and compiles, is left out. The programs run in turn, A B C A B C …, because machines are shared and speeds
-drift: what counts are the ratios within a round.
+Every program trains a model with the sizes of the preset "tutorial" for some epochs in a separate process. The first
+epoch, which traces and compiles, is excluded. The programs run in turn, A B C A B C …, because machines are shared and
+their speed drifts. Compare the ratios within a round.
 """
 
 import dataclasses
@@ -23,13 +23,13 @@ NAME = "training"
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """One of the programs that take turns.
+    """A program of the benchmark.
 
     Attributes:
-        name: What tables call it.
-        precision: "float32" or "bfloat16"; ratios are taken between programs of the same.
-        command: From a new, empty folder to the words that start it.
-        speed: From the `Outcome` and that folder to pairs per second.
+        name: The name in tables.
+        precision: "float32" or "bfloat16"; only programs of the same precision are compared.
+        command: Function from a new, empty folder to the command line.
+        speed: Function from the `Outcome` and this folder to pairs per second.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """What one round measured of a program."""
+    """The measurements of a program in one round."""
 
     pairs_per_s: float
     peak_mb: float
@@ -51,7 +51,7 @@ class Sample:
 
 
 def our_program(precision, corpus, epochs):
-    """Our training at a precision."""
+    """Returns the `Program` of our training with a precision."""
     more = ["--epochs", str(epochs), "--patience", "0"]
     return Program(
         ours.NAME,
@@ -62,7 +62,7 @@ def our_program(precision, corpus, epochs):
 
 
 def peer_program(python, scripts, peer, corpus, epochs):
-    """A peer's training."""
+    """Returns the `Program` of a peer's training."""
     return Program(
         peer.name,
         peer.precision,
@@ -72,7 +72,7 @@ def peer_program(python, scripts, peer, corpus, epochs):
 
 
 def measure(program):
-    """Runs a program once; raises `Failed` if there is nothing to measure."""
+    """Runs a program once and returns its `Sample`; raises `Failed` if it cannot be measured."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         outcome = run_program(program.command(folder)).check()
@@ -84,10 +84,11 @@ def run_rounds(programs, rounds):
 
     Args:
         programs: The `Program`s.
-        rounds: Times that each is run.
+        rounds: Number of times to run each program.
 
     Returns:
-        The `Sample`s of each program that ran every time, and the reason why each other one is left out.
+        A dictionary from each program that ran in all rounds to its `Sample`s, and the reason why each of the others is
+        left out.
 
     Raises:
         Failed: If one of ours cannot run.
@@ -111,12 +112,12 @@ def run_rounds(programs, rounds):
 
 
 def round_ratios(ours_per_round, theirs_per_round):
-    """Our speed over a peer's, round by round."""
+    """Returns the ratio of our speed to a peer's in each round."""
     return [mine / other for mine, other in zip(ours_per_round, theirs_per_round, strict=True)]
 
 
 def speed_table(samples):
-    """A row per program: speed, peak memory and wall time."""
+    """Returns a table with a row per program: speed, peak memory and wall time."""
     rows = [
         [
             program.name,
@@ -131,7 +132,7 @@ def speed_table(samples):
 
 
 def ratio_table(samples):
-    """Our speed over that of each peer of the same precision; None if there is no peer."""
+    """Returns a table of our speed relative to each peer of the same precision; None without peers."""
     speeds = {program: [sample.pairs_per_s for sample in taken] for program, taken in samples.items()}
     mine = {program.precision: taken for program, taken in speeds.items() if program.name == ours.NAME}
     rows = [
@@ -143,7 +144,7 @@ def ratio_table(samples):
 
 
 def report(samples, left_out, rounds, epochs):
-    """The paragraphs of the results, without where they come from."""
+    """Returns the paragraphs of the results, without provenance."""
     how = (
         f"Pairs per second after the first of {epochs} epochs; each program was run {rounds} times, in turn with the "
         "others: median (lowest–highest). Ratios are taken within each round."
@@ -153,7 +154,7 @@ def report(samples, left_out, rounds, epochs):
 
 
 def make_programs(options, corpus, folder):
-    """Ours in both precisions, each followed by the peers of the same."""
+    """Returns our program in both precisions, each followed by the peers of the same precision."""
     beside = peers.peers_for(corpus.train_pairs) if options.peers else []
     theirs = corpus.for_peers(folder) if beside else None
     programs = []
@@ -168,11 +169,11 @@ def make_programs(options, corpus, folder):
 
 
 def parser(name=NAME, about=__doc__):
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(about, name)
     add_peer_options(grammar)
-    grammar.add_argument("--rounds", type=at_least(1), default=2, metavar="N", help="turns of each (default: 2)")
-    grammar.add_argument("--epochs", type=at_least(2), default=2, metavar="N", help="epochs of each run (default: 2)")
+    grammar.add_argument("--rounds", type=at_least(1), default=2, metavar="N", help="rounds (default: 2)")
+    grammar.add_argument("--epochs", type=at_least(2), default=2, metavar="N", help="epochs per run (default: 2)")
     return grammar
 
 

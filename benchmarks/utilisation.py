@@ -1,11 +1,11 @@
-"""What share of the machine's arithmetic does a training step use?
+"""What share of the machine's peak performance does a training step use?
 
     python -m benchmarks.utilisation [--precision float32 bfloat16] [--jit-compile no yes]
 
-A step, forward, backward and Adam, at the paper's base sizes on texts without padding. Its operations are counted from
-the equations (`flops.py`): 6 per multiply-add of a matrix product, nothing for softmax, normalization, dropout, masks
-or the optimizer, however long these take. They are set against the machine's peak: the fastest of some large matrix
-products in the same precision, measured in the same process before and after the steps.
+A step is forward pass, backward pass and Adam, at the paper's base sizes on texts without padding. Its operations are
+counted from the equations (`flops.py`): 6 per multiply-add of a matrix product, and none for softmax, normalization,
+dropout, masks or the optimizer. They are compared with the machine's peak: the fastest of several large matrix products
+in the same precision, measured in the same process before and after the steps.
 """
 
 import math
@@ -23,12 +23,12 @@ SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 512
 
 
 def matmul_peak(precision, shapes=SHAPES, repeats=3):
-    """The highest FLOP/s that a matrix product reaches.
+    """Returns the highest FLOP/s of several matrix products.
 
     Args:
         precision: Dtype of the matrices.
-        shapes: (rows, inner, columns) of the products to try.
-        repeats: Times that each is measured, after a first time that is not.
+        shapes: The products to try, as (rows, inner, columns).
+        repeats: Number of times to measure each product, after one warm-up.
     """
     from benchmarks.steps import tf
 
@@ -38,7 +38,7 @@ def matmul_peak(precision, shapes=SHAPES, repeats=3):
         a, b = tf.cast(a, precision), tf.cast(b, precision)
         for repeat in range(1 + repeats):
             begin = time.perf_counter()
-            tf.matmul(a, b)[-1, -1].numpy()  # Reading a number waits for the product, on a GPU too.
+            tf.matmul(a, b)[-1, -1].numpy()  # Reading an element waits for the product, also on a GPU.
             seconds = time.perf_counter() - begin
             if repeat:
                 peak = max(peak, 2 * rows * inner * columns / seconds)
@@ -46,15 +46,15 @@ def matmul_peak(precision, shapes=SHAPES, repeats=3):
 
 
 def step_seconds(config, precision, jit_compile, batch, length, steps):
-    """The time of each of some training steps, after a first one that traces and compiles.
+    """Returns the seconds of each training step, after a first step that traces and compiles.
 
     Args:
-        config: A `Config`; its sizes are read.
+        config: A `Config`, which gives the sizes of the model.
         precision: "float32" or "bfloat16".
         jit_compile: Whether XLA compiles the step.
-        batch: Pairs in a batch.
-        length: Tokens in a question and in an answer.
-        steps: Steps to time.
+        batch: Pairs per batch.
+        length: Tokens per question and per answer.
+        steps: Number of steps to time.
     """
     from benchmarks.steps import keras, random_batch, sized_model
     from keras_transformer import CustomSchedule, loss_function
@@ -68,14 +68,14 @@ def step_seconds(config, precision, jit_compile, batch, length, steps):
     for _ in range(1 + steps):
         begin = time.perf_counter()
         loss = model.train_on_batch({"inputs": inputs, "dec_inputs": dec_inputs}, targets)
-        times.append(time.perf_counter() - begin)  # The loss is a number already, so the step is done.
+        times.append(time.perf_counter() - begin)  # The loss is already a Python float, so the step is done.
         if not math.isfinite(loss):
             raise Failed(f"the loss became {loss}")
     return times[1:]
 
 
 def measure(config, precision, jit_compile, options):
-    """One row of the table."""
+    """Returns one row of the table."""
     peak = matmul_peak(precision)
     times = step_seconds(config, precision, jit_compile, options.batch, options.length, options.steps)
     peak = max(peak, matmul_peak(precision))
@@ -84,14 +84,14 @@ def measure(config, precision, jit_compile, options):
 
 
 def row(precision, jit_compile, flops, times, peak):
-    """The cells of a row.
+    """Returns the cells of a row.
 
     Args:
-        precision: Of the step.
-        jit_compile: Whether XLA compiled it.
+        precision: The precision of the step.
+        jit_compile: Whether XLA compiled the step.
         flops: Floating-point operations of a step.
         times: Seconds of each step.
-        peak: FLOP/s of the machine.
+        peak: Peak FLOP/s of the machine.
     """
     return [
         precision,
@@ -104,7 +104,7 @@ def row(precision, jit_compile, flops, times, peak):
 
 
 def parser():
-    """The command line's grammar."""
+    """Returns the command-line parser."""
     grammar = make_parser(__doc__, NAME)
     whole, base = at_least(1), preset("base")
     grammar.add_argument(
@@ -112,13 +112,13 @@ def parser():
     )
     grammar.add_argument(
         "--jit-compile", nargs="+", choices=("no", "yes"), default=["no"],
-        help="whether XLA compiles the step; both for a row of each (default: no)",
+        help="whether XLA compiles the step; give both to compare (default: no)",
     )  # fmt: skip
     grammar.add_argument("--vocab-size", type=whole, default=8192, metavar="N", help="default: 8192")
     grammar.add_argument("--num-layers", type=whole, default=base.num_layers, metavar="N", help="default: the base's 6")
-    grammar.add_argument("--batch", type=whole, default=64, metavar="N", help="pairs in a batch (default: 64)")
-    grammar.add_argument("--length", type=whole, default=32, metavar="N", help="tokens in each text (default: 32)")
-    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="to time (default: 5)")
+    grammar.add_argument("--batch", type=whole, default=64, metavar="N", help="pairs per batch (default: 64)")
+    grammar.add_argument("--length", type=whole, default=32, metavar="N", help="tokens per text (default: 32)")
+    grammar.add_argument("--steps", type=whole, default=5, metavar="N", help="number of timed steps (default: 5)")
     return grammar
 
 

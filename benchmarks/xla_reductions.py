@@ -1,13 +1,13 @@
-"""Does XLA on a CPU still crash if a compiled program runs twice at a time? `backend/xla.py` says what it is about.
+"""Does XLA on a CPU still crash if a compiled program runs twice at a time? See `backend/xla.py` for the background.
 
     python -m benchmarks.xla_reductions [--attempts N] [--seconds S] [--threads T]
 
-Each attempt is a process. It compiles one program after another, of many reductions that are large enough for XLA's
-library of them (YNNPACK), and several threads make the first calls of each at the same time. The line that is printed
-counts the attempts that were ended by a signal. This needs TensorFlow alone.
+Each attempt is a process. It compiles one program after another, each with many reductions that are large enough for
+XLA's reduction library (YNNPACK). Several threads make the first calls of a program at the same time. The benchmark
+prints the number of attempts that were ended by a signal. It needs only TensorFlow.
 
-The crash is rare: of 10 attempts of 15 seconds with TensorFlow 2.21.0 on two busy cores, none ended by a signal.
-That is no proof that it is gone: try many attempts, on many cores.
+The crash is rare: none of 10 attempts of 15 seconds with TensorFlow 2.21.0 on two busy cores was ended by a signal.
+This does not prove that the crash is fixed. Run many attempts on many cores.
 """
 
 import argparse
@@ -27,9 +27,9 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(
         "python -m benchmarks.xla_reductions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--attempts", type=int, default=10, metavar="N", help="processes, one by one (default: 10)")
-    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="of each attempt (default: 20)")
-    parser.add_argument("--threads", type=int, default=4, metavar="T", help="calls at the same time (default: 4)")
+    parser.add_argument("--attempts", type=int, default=10, metavar="N", help="number of processes (default: 10)")
+    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="seconds per attempt (default: 20)")
+    parser.add_argument("--threads", type=int, default=4, metavar="T", help="concurrent calls (default: 4)")
     parser.add_argument("--attempt", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.attempt:
@@ -39,10 +39,10 @@ def main(arguments=None):
 
 
 def run_attempts(count, seconds, threads):
-    """Runs the attempts, each in a process of its own.
+    """Runs the attempts, each in a separate process.
 
     Returns:
-        The exit status of each, a list; minus the number of a signal that ended it.
+        A list of the exit status of each attempt, or minus the number of the signal that ended it.
 
     Raises:
         RuntimeError: If an attempt failed in another way.
@@ -65,7 +65,7 @@ def in_words(statuses):
 
 
 def attempt(seconds, threads):
-    """Compiles and calls programs for some seconds, at least one."""
+    """Compiles and calls programs for the given seconds, at least one program."""
     end, number = time.monotonic() + seconds, 0
     while number == 0 or time.monotonic() < end:
         call_at_once(*make_program(WIDTH + number % WIDTHS), threads)
@@ -84,7 +84,7 @@ def make_program(width):
 
 
 def call_at_once(program, arguments, threads):
-    """Calls a function from several threads, which begin together."""
+    """Calls a function from several threads that start at the same time."""
     start = threading.Barrier(threads)
 
     def call():

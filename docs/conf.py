@@ -43,6 +43,9 @@ nitpick_ignore_regex = [("py:.*", ".*")]
 # A block without a language is a command with its output.
 highlight_language = "none"
 
+# The words of the theme in Korean, from the sources of a language.
+locale_dirs = ["../locales"]
+
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "keras_transformer"

@@ -166,6 +166,22 @@ def test_the_site_is_built_without_a_warning(language, tmp_path):
     pages = "".join(page.read_text("utf-8") for page in built.rglob("*.html"))
     assert "<mfrac>" in pages  # A formula is drawn by the browser itself.
     assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=.https?:", pages)  # No other host is asked.
+    catalog = (ROOT / "docs/locales/ko/LC_MESSAGES/sphinx.po").read_text("utf-8")
+    words = re.findall('^msgid "(.+)"$', catalog, re.MULTILINE)
+    in_english = [text for text in words if re.search(rf"""(>|label="|title=")\s*{re.escape(text)}""", pages)]
+    assert in_english == (words if language == "en" else [])  # Those of the theme.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_tables_to_migrate_by_have_options_and_files_that_there_are(language):
+    rows = re.findall(r"^\| .*", texts_of(language)["how-to/migrating"], re.MULTILINE)
+    ours = " ".join(cell for row in rows for cell in row.split("|")[2:])
+    commands = next(action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    options = {option for command in commands.values() for option in command._option_string_actions}
+    assert set(re.findall(r"--[a-z][a-z-]+", ours)) <= options
+    files = re.findall(r"`(\w+/\w+\.py)`", ours)
+    assert len(files) > 10
+    assert [file for file in files if not (ROOT / "keras_transformer" / file).exists()] == []
 
 
 def test_commands_are_found():

@@ -1,1 +1,1 @@
-"""How well our answers, and those of others, suit questions of a Korean chat corpus that nobody met in training."""
+"""Compares our answers to unseen questions of a Korean chat corpus with those of other systems."""

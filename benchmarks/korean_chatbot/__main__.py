@@ -1,11 +1,12 @@
-"""How good are our answers to questions of a Korean chat corpus, beside those of others?
+"""How good are our answers to questions of a Korean chat corpus, compared with other systems?
 
     python -m benchmarks.korean_chatbot ChatbotData.csv --peers FOLDER [--peers-python PYTHON]
 
-All are asked the same questions, which nobody met in training: the most frequent answer, that of the most similar
-training question, the peers, and ours. Those that learn are trained with each seed. Answers and runs are kept in the
-work folder: a second start goes on where the first one ended, and a system that fails does not cost the others theirs.
-The document is written anew as a whole; that of the validation split is printed only, unless --results says where to.
+All systems answer the same unseen questions: the most frequent answer, the answer to the most similar training
+question, the peers, and ours. Systems that learn are trained with each seed. Answers and runs are kept in the work
+folder, so that the same command resumes an interrupted benchmark. A system that fails is left out, and the others
+continue. The document is rewritten as a whole; that of the validation split is only printed, unless --results names a
+file.
 """
 
 import os
@@ -35,19 +36,21 @@ CHOSEN = {
 
 
 def parse(arguments):
-    """The options."""
+    """Parses the command line."""
     parser = make_parser(NAME, __doc__, DOCUMENT)
     add_peer_folder(parser)
-    parser.add_argument("--peer-epochs", type=at_least(1), default=50, metavar="N", help="at most (default: 50)")
-    parser.add_argument("--presets", choices=PRESETS, nargs="+", default=["small"], help="of ours (default: small)")
+    parser.add_argument(
+        "--peer-epochs", type=at_least(1), default=50, metavar="N", help="maximum epochs of a peer (default: 50)"
+    )
+    parser.add_argument(
+        "--presets", choices=PRESETS, nargs="+", default=["small"], help="presets of ours (default: small)"
+    )
     parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
     parser.add_argument(
         "--tutorial-seeds", type=at_least(0), nargs="+", metavar="N",
-        help="of the tutorial's model, which trains longest (default: as --seeds)",
+        help="seeds of the tutorial, which trains longest (default: as --seeds)",
     )  # fmt: skip
-    parser.add_argument(
-        "--split", choices=("test", "validation"), default="test", help="of the frozen split (default: test)"
-    )
+    parser.add_argument("--split", choices=("test", "validation"), default="test", help="dataset split (default: test)")
     options = parser.parse_args(arguments)
     options.seeds, options.presets = list(dict.fromkeys(options.seeds)), list(dict.fromkeys(options.presets))
     options.tutorial_seeds = list(dict.fromkeys(options.tutorial_seeds or options.seeds))
@@ -57,10 +60,10 @@ def parse(arguments):
 
 
 def ask_all(wanted, exam, work):
-    """Asks systems one after the other.
+    """Evaluates systems one after the other.
 
     Returns:
-        The `Scored` ones of those that answered, and a line on each of the others.
+        A list of the `Scored` systems that answered, and a list with one line on each of the others.
     """
     found, failures = [], []
     for system in wanted:
@@ -73,7 +76,7 @@ def ask_all(wanted, exam, work):
 
 
 def our_systems(exam, nearest, trainer, options):
-    """Ours: each preset as it is, and the chosen settings in the chosen ways."""
+    """Returns our systems: each preset with default settings, and the selected settings in the selected ways."""
     asked = [(name, ("--preset", name), ["greedy"]) for name in options.presets]
     asked += [(name, ("--config", settings_file(name)), chosen) for name, chosen in CHOSEN.items()]
     found = []

@@ -1,4 +1,4 @@
-"""Answers without a model of language: always the same one, or that of the most similar training question."""
+"""Baselines without a language model: the most frequent answer, and that to the most similar training question."""
 
 import collections
 
@@ -21,12 +21,12 @@ VARIANTS = {
 
 
 def most_frequent_answer(train):
-    """The answer that most training pairs have, of equals the first."""
+    """Returns the most frequent answer of the training pairs, the first one if several are equal."""
     return collections.Counter(map(normalize, train["answer"])).most_common(1)[0][0]
 
 
 class NearestQuestions:
-    """Training questions by the cosine of their TF-IDF vectors to another one's.
+    """An index of training questions by the cosine of their TF-IDF vectors.
 
     Args:
         train: Training pairs, a DataFrame.
@@ -43,19 +43,20 @@ class NearestQuestions:
         self._known = self._vectorizer.fit_transform(self.questions)
 
     def answers(self, questions):
-        """For each question the answer of the nearest one; where nothing is near, the most frequent answer."""
+        """Returns the answer to the nearest training question of each question, or else the most frequent answer."""
         near = self.neighbours(questions, 1)
         return [found[0][0] if found else self._otherwise for found in near]
 
     def neighbours(self, questions, count, more=0.0):
-        """Yields for each question the answers of the nearest ones with their cosines, of equals the first ones first.
+        """Yields a list of (answer, cosine) of the nearest training questions of each question, nearest first.
 
-        Questions that have nothing in common with it are left out, so that a list may be shorter, or empty.
+        Of equally near questions, the first one comes first. Questions that have nothing in common are excluded,
+        so that a list may be shorter than `count`, or empty.
 
         Args:
-            questions: Texts.
-            count: How many answers each gets at most.
-            more: What is added to the cosines, floats (questions, training questions).
+            questions: The questions, a list of texts.
+            count: Maximum number of answers per question.
+            more: Added to the cosines, float (questions, training questions).
         """
         cosines = (self._vectorizer.transform(map(normalize, questions)) @ self._known.T).toarray()
         for row in cosines + more:
@@ -64,25 +65,25 @@ class NearestQuestions:
 
 
 def choose_variant(validation):
-    """The variant of `NearestQuestions` that does best on an exam of the validation split.
+    """Selects the variant of `NearestQuestions` with the best chrF on the validation split.
 
     Returns:
-        Its name, and chrF of all variants by their names.
+        The name of the variant, and a dictionary from all variants to their chrF.
     """
     found = {name: chrf_of(validation, name) for name in VARIANTS}
     return max(found, key=found.get), found
 
 
 def chrf_of(exam, variant):
-    """The chrF of a variant's answers."""
+    """Returns the chrF of a variant's answers."""
     return text_metrics.chrf(nearest(exam, variant).texts, exam.references).value
 
 
 def nearest(exam, variant):
-    """The `Answers` of the nearest questions."""
+    """Returns the `Answers` of the nearest questions."""
     return Answers(NearestQuestions(exam.train, variant).answers(exam.questions))
 
 
-def always_the_same(exam):
-    """The `Answers` of who says the most frequent answer whatever was asked."""
+def most_frequent_baseline(exam):
+    """Returns the `Answers` of the baseline that always gives the most frequent answer."""
     return Answers([most_frequent_answer(exam.train)] * len(exam.questions))

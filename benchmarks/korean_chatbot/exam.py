@@ -1,4 +1,4 @@
-"""What all systems are asked, and what they answered: kept as JSON lines, so that nothing is asked twice."""
+"""The questions for all systems, and their answers, which are stored as JSON lines to avoid repeated computation."""
 
 import dataclasses
 import hashlib
@@ -11,24 +11,24 @@ from keras_transformer import InputError, split_pairs
 from keras_transformer.evaluation.evaluate import answers_by_question
 from keras_transformer.text.normalize import normalize
 
-OWNER = "corpus.sha256"  # Says which corpus a folder of answers and runs was made of.
+OWNER = "corpus.sha256"  # Holds the checksum of the corpus of a work folder.
 
 
 class Exam:
-    """The questions of a split of a corpus.
+    """The questions of a dataset split.
 
     Args:
         pairs: The corpus, as `load_pairs` returns it.
         split: "validation" or "test", by the frozen split.
 
     Attributes:
-        split: The same.
-        questions: The different ones.
-        references: For each of them the answers that it has in the corpus, lists.
+        split: The name of the split.
+        questions: The distinct questions.
+        references: For each question, the list of its answers in the corpus.
         train: The pairs of the training split, a DataFrame.
 
     Raises:
-        InputError: If the split, or that of training, is empty.
+        InputError: If the split or the training split is empty.
     """
 
     def __init__(self, pairs, split):
@@ -43,13 +43,14 @@ class Exam:
 
 @dataclasses.dataclass(frozen=True)
 class Answers:
-    """What a system answered to the questions of an exam, in their order.
+    """The answers of a system to the questions of an exam, in their order.
 
     Attributes:
         texts: The answers.
-        bits: How unlikely the system finds the references of each question: the sum of the negative log2-likelihoods
-            of their tokens and end tokens; None of a system that knows no likelihoods.
-        characters: Those of the references that `bits` counts, for each question; None likewise.
+        bits: For each question, the negative log2-likelihood of its references, summed over their tokens and end
+            tokens; None for a system without likelihoods.
+        characters: For each question, the number of characters of the references that `bits` includes; None for a
+            system without likelihoods.
     """
 
     texts: list
@@ -57,14 +58,14 @@ class Answers:
     characters: list | None = None
 
 
-def kept_or_asked(path, made_by, questions, ask):
-    """The answers that a file holds, or else those that `ask()` gives, which the file then holds.
+def load_or_ask(path, made_by, questions, ask):
+    """Returns the answers stored in a file. If they are missing or outdated, calls `ask()` and stores its result.
 
     Args:
-        path: A file of JSON lines: first what made the answers, then an object for each question.
-        made_by: All that the answers depend on besides the questions, JSON; others are asked for anew.
-        questions: Those that are answered.
-        ask: A function without arguments that returns `Answers`.
+        path: A file of JSON lines: first `made_by`, then an object for each question.
+        made_by: Everything that the answers depend on besides the questions, JSON. If it differs, the file is outdated.
+        questions: The questions.
+        ask: Function without arguments that returns `Answers`.
     """
     first = json.dumps({"made_by": made_by}, ensure_ascii=False)
     if path.exists():
@@ -78,7 +79,7 @@ def kept_or_asked(path, made_by, questions, ask):
 
 
 def read_answers(rows):
-    """The `Answers` of lines of JSON."""
+    """Returns the `Answers` of parsed JSON lines."""
     texts, bits, characters = zip(
         *((row["answer"], row.get("bits"), row.get("characters")) for row in map(json.loads, rows)), strict=True
     )
@@ -86,7 +87,7 @@ def read_answers(rows):
 
 
 def rows_of(questions, answers):
-    """The lines that `read_answers` reads."""
+    """Yields the rows that `read_answers` reads."""
     columns = {"question": questions, "answer": answers.texts, "bits": answers.bits, "characters": answers.characters}
     columns = {name: column for name, column in columns.items() if column is not None}
     for values in zip(*columns.values(), strict=True):
@@ -94,17 +95,17 @@ def rows_of(questions, answers):
 
 
 class WorkFolder:
-    """The folder that keeps trained runs and answers from one start to the next.
+    """The folder that keeps trained runs and answers between starts of the benchmark.
 
     Args:
-        path: The folder, which is made if there is none.
-        corpus: The corpus file that all of it is made of.
+        path: The folder, which is created if missing.
+        corpus: The corpus file of the runs and answers.
 
     Attributes:
-        path: The folder, absolute.
+        path: The absolute path of the folder.
 
     Raises:
-        InputError: If the folder was made of another corpus, or holds something else.
+        InputError: If the folder belongs to another corpus, or contains other files.
     """
 
     def __init__(self, path, corpus):
@@ -123,15 +124,15 @@ class WorkFolder:
         write_atomically(owner, f"{digest}\n")
 
     def answers(self, split, system, seed):
-        """The file for the answers of a system."""
+        """Returns the path of the answers of a system."""
         return self.path / split / f"{file_name(system)}-{seed}.jsonl"
 
     def run(self, settings, seed):
-        """The folder for a run."""
+        """Returns the path of a run folder."""
         return self.path / "runs" / f"{file_name(settings)}-{seed}"
 
     def asked(self, exam):
-        """A file of JSON lines with the questions of an exam and their references."""
+        """Returns the path of a JSONL file with the questions of an exam and their references."""
         path = self.path / f"{exam.split}.jsonl"
         rows = [
             json.dumps({"question": question, "references": [*map(normalize, references)]}, ensure_ascii=False)
@@ -142,5 +143,5 @@ class WorkFolder:
 
 
 def file_name(name):
-    """A name as a component of a path: "beam 4, length penalty 0.6" becomes "beam_4_length_penalty_0.6"."""
+    """Returns a name as a path component: "beam 4, length penalty 0.6" becomes "beam_4_length_penalty_0.6"."""
     return re.sub(r"[^\w.]+", "_", name).strip("_")

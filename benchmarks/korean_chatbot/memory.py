@@ -1,4 +1,4 @@
-"""How near questions are in the eyes of a trained model: by what its encoder makes of them, the memory."""
+"""The similarity of questions by the encoder output (the memory) of a trained model."""
 
 import keras
 import numpy as np
@@ -10,18 +10,21 @@ BATCH = 256
 
 
 def cosines(bot, questions, known):
-    """The cosines of questions' mean memories to those of known ones, floats (questions, known).
+    """Returns the cosines between the mean encoder outputs of questions and of training questions.
 
     Args:
-        bot: The `Chatbot` whose encoder reads them.
-        questions: Texts.
-        known: Texts.
+        bot: The `Chatbot` whose encoder is used.
+        questions: The questions, a list of texts.
+        known: The training questions, a list of texts.
+
+    Returns:
+        A float array (questions, known).
     """
     return mean_memories(bot, questions) @ mean_memories(bot, known).T
 
 
 def mean_memories(bot, questions):
-    """The mean of the encoder's output over the tokens of each question, scaled to length 1: (questions, d_model)."""
+    """Returns the encoder outputs of questions, averaged over tokens, at unit length: float32 (questions, d_model)."""
     encoder = keras.Model(bot.model.get_layer("inputs").output, bot.model.get_layer("encoder").output)
     rows = question_ids(bot.tokenizer, questions, bot.turns)
     order = sorted(range(len(rows)), key=lambda row: len(rows[row]))

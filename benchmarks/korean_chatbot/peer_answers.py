@@ -1,11 +1,11 @@
-"""Trains a peer by its own recipe, and asks it; a program of its own, for the interpreter that the peers need.
+"""Trains a peer by its own recipe and asks it questions; a separate program for the Python interpreter of the peers.
 
     python peer_answers.py tutorial|torch --peers FOLDER --corpus CSV --asked FILE --output FILE --kept FOLDER
 
-It imports `common` and the peer's script from the folder of the peers, and nothing of ours. Model, loss, schedule and
-batches are theirs. Training ends when validation bits per character got no better for `PATIENCE` epochs, and the best
-epoch's weights count; what was trained is kept, so that another split is asked without training again. Answers are
-greedy: the whole decoder runs again for every token, as the tutorial does it, with many questions side by side.
+It imports `common` and the peer's script from the folder of the peers, and nothing of our package. Model, loss,
+schedule and batches are those of the peer. Training stops early if validation bits per character have not improved for
+`PATIENCE` epochs, and the weights of the best epoch are used. They are kept, so that another split needs no training.
+Answers use greedy decoding without a cache, as in the tutorial, in batches.
 """
 
 import argparse
@@ -22,18 +22,18 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 
 PATIENCE = 3
-MOST_TOKENS = 40  # Of an answer.
-BATCH = 128  # Questions side by side.
+MOST_TOKENS = 40  # Maximum number of tokens of an answer.
+BATCH = 128  # Questions per batch.
 MODEL, SCORES = "tokenizer.model", "scores.json"
 
 
 class Tutorial:
-    """The tutorial: a Keras model, everything padded to one length.
+    """The tutorial: a Keras model with all texts padded to one length.
 
     Args:
-        script: Its module.
-        common: What the peers share, a module.
-        seed: Of weights, dropout and order.
+        script: The module of the peer's script.
+        common: The module that the peers share.
+        seed: Random seed of weights, dropout and order.
     """
 
     file = "best.weights.h5"
@@ -48,35 +48,35 @@ class Tutorial:
         self.data = None
 
     def fit_epoch(self, questions, answers):
-        """Trains for an epoch on lists of token ids."""
+        """Trains for one epoch on lists of token ids."""
         if self.data is None:
             self.data = self._batches(self._padded(questions), self._padded(answers))
         self.model.fit(self.data, epochs=1, verbose=0)
 
     def log_probabilities(self, questions, answers):
-        """Natural logarithms (batch, length, vocabulary) of what comes after each token of an array of answers."""
+        """Returns the log-probabilities of the token after each token of the answers: (batch, length, vocab_size)."""
         import tensorflow as tf
 
         return tf.nn.log_softmax(self._logits(questions, answers)).numpy()
 
     def last_logits(self, questions, answers):
-        """Logits (batch, vocabulary) of what comes after the last token of each answer."""
+        """Returns the logits of the next token after the last token of each answer: (batch, vocab_size)."""
         return self._logits(questions, answers)[:, -1].numpy()
 
     def weights(self):
-        """A copy of the weights."""
+        """Returns a copy of the weights."""
         return self.model.get_weights()
 
     def restore(self, weights):
-        """Takes weights back."""
+        """Sets the weights to a copy from `weights`."""
         self.model.set_weights(weights)
 
     def save(self, path):
-        """Writes the weights to a file."""
+        """Saves the weights to a file."""
         self.model.save_weights(path)
 
     def load(self, path):
-        """Reads them."""
+        """Loads the weights from a file."""
         self.model.load_weights(path)
 
     def _logits(self, questions, answers):
@@ -111,7 +111,7 @@ class Torch:
         self.optimizer = torch.optim.Adam(self.model.parameters(), 1e-3, (0.9, 0.98), 1e-9)
 
     def fit_epoch(self, questions, answers):
-        """Trains for an epoch on lists of token ids."""
+        """Trains for one epoch on lists of token ids."""
         self.model.train()
         for x, y, targets in self.script.batches(questions, answers, self.batch, self.random):
             self.step += 1
@@ -124,27 +124,27 @@ class Torch:
             self.optimizer.step()
 
     def log_probabilities(self, questions, answers):
-        """Natural logarithms (batch, length, vocabulary) of what comes after each token of an array of answers."""
+        """Returns the log-probabilities of the token after each token of the answers: (batch, length, vocab_size)."""
         return self.torch.log_softmax(self._logits(questions, answers), -1).numpy()
 
     def last_logits(self, questions, answers):
-        """Logits (batch, vocabulary) of what comes after the last token of each answer."""
+        """Returns the logits of the next token after the last token of each answer: (batch, vocab_size)."""
         return self._logits(questions, answers)[:, -1].numpy()
 
     def weights(self):
-        """A copy of the weights."""
+        """Returns a copy of the weights."""
         return {name: value.clone() for name, value in self.model.state_dict().items()}
 
     def restore(self, weights):
-        """Takes weights back."""
+        """Sets the weights to a copy from `weights`."""
         self.model.load_state_dict(weights)
 
     def save(self, path):
-        """Writes the weights to a file."""
+        """Saves the weights to a file."""
         self.torch.save(self.model.state_dict(), path)
 
     def load(self, path):
-        """Reads them."""
+        """Loads the weights from a file."""
         self.model.load_state_dict(self.torch.load(path))
 
     def _logits(self, questions, answers):
@@ -157,18 +157,18 @@ PEERS = {"tutorial": (Tutorial, "tutorial_train"), "torch": (Torch, "torch_train
 
 
 def padded(rows):
-    """Lists of ids as an array, filled up with 0 to the longest."""
+    """Returns lists of ids as an array, padded with 0 to the longest."""
     width = max(map(len, rows))
     return np.array([row + [0] * (width - len(row)) for row in rows], "int64")
 
 
 def answer_bits(peer, questions, answers):
-    """The negative log2-likelihood of each answer: of its tokens after the first, the end token among them.
+    """Returns the negative log2-likelihood of each answer, summed over its tokens after the first, with the end token.
 
     Args:
-        peer: A `Tutorial`, a `Torch` or the like.
-        questions: Lists of token ids, start and end included.
-        answers: Likewise.
+        peer: A `Tutorial` or `Torch`.
+        questions: Lists of token ids, including start and end.
+        answers: Lists of token ids, including start and end.
     """
     bits = []
     for first in range(0, len(answers), BATCH):
@@ -181,14 +181,14 @@ def answer_bits(peer, questions, answers):
 
 
 def greedy(peer, questions, start, end, pieces):
-    """The likeliest token after another, up to the end token or to `MOST_TOKENS`: lists of ids without start and end.
+    """Returns answers by greedy decoding, lists of ids without start and end, of at most `MOST_TOKENS` tokens.
 
     Args:
-        peer: As for `answer_bits`.
+        peer: A `Tutorial` or `Torch`.
         questions: Lists of token ids.
         start: Token that starts an answer.
-        end: Token that ends it.
-        pieces: Tokens that the tokenizer knows: a small corpus yields fewer than the peer has logits.
+        end: Token that ends an answer.
+        pieces: Vocabulary size of the tokenizer. On a small corpus, it is less than the number of the peer's logits.
     """
     found = []
     for first in range(0, len(questions), BATCH):
@@ -203,17 +203,17 @@ def greedy(peer, questions, start, end, pieces):
 
 
 def train(peer, training, validation, characters, most_epochs):
-    """Trains until validation gets no better, and puts the best epoch's weights back.
+    """Trains with early stopping, and restores the weights of the best epoch.
 
     Args:
-        peer: As for `answer_bits`.
+        peer: A `Tutorial` or `Torch`.
         training: Questions and answers, two lists of lists of token ids.
-        validation: Likewise.
-        characters: Those of the answers to validate with.
-        most_epochs: The bound of epochs.
+        validation: Questions and answers, two lists of lists of token ids.
+        characters: Number of characters of the validation answers.
+        most_epochs: Maximum number of epochs.
 
     Returns:
-        Validation bits per character after each epoch.
+        Validation bits per character after each epoch, a list.
     """
     scores, best = [], None
     for epoch in range(most_epochs):
@@ -229,7 +229,7 @@ def train(peer, training, validation, characters, most_epochs):
 
 
 def trained(peer, common, options):
-    """Trains the peer, or reads what was trained before; returns its tokenizer."""
+    """Trains the peer, or loads its weights if it has been trained before. Returns its tokenizer."""
     import sentencepiece
 
     kept = pathlib.Path(options.kept)
@@ -255,13 +255,13 @@ def trained(peer, common, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=PEERS)
-    parser.add_argument("--peers", required=True, metavar="FOLDER", help="with their scripts")
-    parser.add_argument("--corpus", required=True, metavar="CSV", help="with the columns Q and A")
+    parser.add_argument("--peers", required=True, metavar="FOLDER", help="folder of the peers' scripts")
+    parser.add_argument("--corpus", required=True, metavar="CSV", help="CSV file with the columns Q and A")
     parser.add_argument("--asked", required=True, metavar="FILE", help='JSON lines: {"question": …, "references": […]}')
-    parser.add_argument("--output", required=True, metavar="FILE", help="where the answers go, JSON lines")
-    parser.add_argument("--kept", required=True, metavar="FOLDER", help="where what was trained is kept")
+    parser.add_argument("--output", required=True, metavar="FILE", help="JSON lines file for the answers")
+    parser.add_argument("--kept", required=True, metavar="FOLDER", help="folder for trained weights")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
-    parser.add_argument("--epochs", type=int, default=50, metavar="N", help="at most (default: 50)")
+    parser.add_argument("--epochs", type=int, default=50, metavar="N", help="maximum number of epochs (default: 50)")
     options = parser.parse_args()
     sys.path.insert(0, options.peers)
     common, (kind, script) = importlib.import_module("common"), PEERS[options.peer]
@@ -274,7 +274,7 @@ def main():
 
 
 def answered(peer, tokenizer, common, asked):
-    """Yields for each question a dictionary: itself, its answer, the bits of its references and their characters."""
+    """Yields a dictionary for each question: itself, its answer, the bits and the characters of its references."""
     questions = common.encode(tokenizer, [row["question"] for row in asked])
     texts = tokenizer.decode(greedy(peer, questions, common.BOS, common.EOS, tokenizer.get_piece_size()))
     pairs = [(index, text) for index, row in enumerate(asked) for text in row["references"]]

@@ -1,4 +1,4 @@
-"""The document of the benchmark: tables, sample questions, and how all of it came to be."""
+"""The document of the benchmark: tables, sample questions, and provenance."""
 
 import random
 import re
@@ -6,7 +6,7 @@ import re
 from benchmarks.korean_chatbot.scoring import BITS, best_of, difference
 from benchmarks.results import table
 
-SAMPLED, DRAW = 10, 0  # Questions that are shown, and the seed that draws them.
+SAMPLED, DRAW = 10, 0  # Number of sample questions, and the seed of the sample.
 WITH_BOUNDS = {BITS: "{:.3f}", "chrf": "{:.1f}", "bleu": "{:.1f}", "exact_match": "{:.1%}", "copied": "{:.0%}"}
 MAIN = {BITS: "bits per character", "chrf": "chrF"}
 HEADER = [
@@ -36,17 +36,17 @@ chosen, besides the preset as it is:
 
 
 def document(exam, corpus, made_by, others, ours, variants, settings, left_out):
-    """The whole document.
+    """Returns the whole document in Markdown.
 
     Args:
         exam: The `Exam`.
         corpus: The `Corpus`.
-        made_by: How, when and where the figures came to be.
-        others: The baselines, `Scored`.
-        ours: Ours, `Scored`.
-        variants: chrF on the validation split of each variant of the nearest questions.
+        made_by: How, when and where the figures were measured.
+        others: The `Scored` baselines.
+        ours: Our `Scored` systems.
+        variants: Dictionary from each variant of the nearest questions to its chrF on the validation split.
         settings: The files of our settings.
-        left_out: Lines on systems that could not be asked.
+        left_out: Lines on systems that failed.
     """
     systems = [*others, *ours]
     paragraphs = [
@@ -71,7 +71,7 @@ def document(exam, corpus, made_by, others, ours, variants, settings, left_out):
 
 
 def asked(exam, corpus):
-    """What is asked, in a paragraph."""
+    """Returns a paragraph on the questions."""
     answers, train = sum(map(len, exam.references)), len(exam.train)
     return (
         f"Asked are the {len(exam.questions):,} different questions of the {exam.split} split of {corpus.path.name},\n"
@@ -81,19 +81,19 @@ def asked(exam, corpus):
 
 
 def chosen(variants):
-    """How the nearest questions are found, in a paragraph and a table."""
+    """Returns a paragraph and a table on how the nearest questions are found."""
     rows = [[name, f"{value:.2f}"] for name, value in sorted(variants.items(), key=lambda pair: -pair[1])]
     how = "What is counted of a question to find the nearest ones, and chrF of their answers on the validation split:"
     return f"{how}\n\n{table(['counted', 'chrF'], rows)}"
 
 
 def shown(settings):
-    """What a file of settings says, as a block under its name."""
+    """Returns a settings file as a code block under its name."""
     return f"`benchmarks/korean_chatbot/{settings.name}`:\n\n```toml\n{settings.read_text('utf-8').strip()}\n```"
 
 
 def scores_table(systems):
-    """The table of all scores.
+    """Returns the table of all scores.
 
     Args:
         systems: The `Scored` systems.
@@ -102,14 +102,14 @@ def scores_table(systems):
 
 
 def score_cells(system):
-    """A system's row."""
+    """Returns the row of a system."""
     bounded = [with_bounds(system, name, form) for name, form in WITH_BOUNDS.items()]
     different = [f"{system.distinct(n):.0%}" for n in (1, 2)]
     return [system.name, *bounded, *different, f"{system.value('answer_length'):.1f}"]
 
 
 def with_bounds(system, name, form):
-    """A score with its interval, as "12.3 (11.9–12.8)"; "n/a" where the system has none."""
+    """Returns a score with its interval, as "12.3 (11.9–12.8)"; "n/a" for a system without this score."""
     if name not in system.scores:
         return "n/a"
     low, high = map(form.format, system.intervals[name])
@@ -117,23 +117,25 @@ def with_bounds(system, name, form):
 
 
 def seeds_table(systems):
-    """The main scores of each seed, of the systems that have several; None if none has."""
+    """Returns the main scores of each seed for the systems with several seeds; None if there are none."""
     several = [system for system in systems if len(system.answers) > 1]
     rows = [[system.name, *(each_cell(system, name) for name in MAIN)] for system in several]
     return table(["each seed", *MAIN.values()], rows) if rows else None
 
 
 def each_cell(system, name):
-    """A score of each seed, as "12.3 / 12.5"; "n/a" where the system has none."""
+    """Returns a score of each seed, as "12.3 / 12.5"; "n/a" for a system without this score."""
     return " / ".join(map(WITH_BOUNDS[name].format, system.each.get(name, []))) or "n/a"
 
 
 def differences_table(ours, others):
-    """Ours less the best of the others: of all of them in chrF, of the models among them in both main scores.
+    """Returns a table of the differences between ours and the best of the others.
+
+    In chrF, the best of all others is compared; in both main scores, the best of the models among them.
 
     Args:
         ours: Our `Scored` systems.
-        others: The baselines.
+        others: The `Scored` baselines.
     """
     models = [other for other in others if BITS in other.scores]
     best = [("chrf", best_of(others, "chrf")), *((name, best_of(models, name)) for name in MAIN)]
@@ -143,14 +145,14 @@ def differences_table(ours, others):
 
 
 def difference_cell(mine, other, name):
-    """A paired difference with its interval, as "+1.2 (+0.3 to +2.2)"."""
+    """Returns a paired difference with its interval, as "+1.2 (+0.3 to +2.2)"."""
     form = WITH_BOUNDS[name].replace(":", ":+")
     value, (low, high) = difference(mine, other, name)
     return f"{form.format(value)} ({form.format(low)} to {form.format(high)})"
 
 
 def samples(exam, systems):
-    """Paragraphs with some questions, their answers in the corpus, and those of the systems' first seeds."""
+    """Yields paragraphs with sample questions, their answers in the corpus, and the systems' first answers."""
     drawn = sorted(random.Random(DRAW).sample(range(len(exam.questions)), min(SAMPLED, len(exam.questions))))
     for index in drawn:
         references = " / ".join(map(escaped, exam.references[index]))
@@ -159,5 +161,5 @@ def samples(exam, systems):
 
 
 def escaped(text):
-    """A text in which Markdown finds no marks of its own."""
+    """Escapes the characters of a text that have a meaning in Markdown."""
     return re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(text.split()))

@@ -1,19 +1,19 @@
-"""Which of several answers to give: functions of lists of candidates alone.
+"""Reranking: functions that select one of several candidate answers.
 
-A candidate is a pair of an answer and its log-probability; a neighbour one of a training answer and how near its
-question is. Of equals the first is taken.
+A candidate is a pair of an answer and its log-probability. A neighbour is a pair of a training answer and the
+similarity of its question. Of equally good candidates, the first one is selected.
 """
 
 import functools
 import itertools
 import math
 
-ORDERS, BETA = range(1, 7), 2  # Of chrF2: runs of 1 to 6 characters, recall being worth twice what precision is.
+ORDERS, BETA = range(1, 7), 2  # Of chrF2: n-grams of 1 to 6 characters, and recall weighted twice as much as precision.
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def runs(text):
-    """For each of `ORDERS` the runs of so many characters in a text, each with how often it stood before: sets."""
+    """Returns the character n-grams of a text for each of `ORDERS`: sets of (n-gram, previous occurrences)."""
     text = "".join(text.split())
     found = []
     for order in ORDERS:
@@ -24,10 +24,10 @@ def runs(text):
 
 
 def similarity(text, other):
-    """ChrF2 of one text beside another, from 0 to 100.
+    """Returns the chrF2 of two texts, from 0 to 100.
 
-    It is what sacreBLEU tells of a sentence. That one counts both texts anew for each pair, and here all candidates are
-    compared with all others.
+    It equals sacreBLEU's sentence chrF2. It is faster, because each text's n-grams are counted only once, although all
+    candidates are compared with all others.
     """
     shared = [(len(mine & theirs), len(mine), len(theirs)) for mine, theirs in zip(runs(text), runs(other))]
     shares = [(both / mine, both / theirs) for both, mine, theirs in shared if mine and theirs]
@@ -38,36 +38,36 @@ def similarity(text, other):
 
 
 def by_agreement(samples):
-    """The candidate that is most like all of them: least expected risk (Kumar & Byrne 2004), chrF being the gain.
+    """Selects the candidate most similar to all: minimum Bayes risk (Kumar & Byrne 2004) with chrF as the gain.
 
     Args:
-        samples: Candidates drawn from the model, which count alike, the same text as often as it was drawn.
+        samples: Candidates sampled from the model. Duplicates count as often as they were sampled.
     """
     return most_like([text for text, _ in samples], [(text, 1.0) for text, _ in samples])
 
 
 def by_weighted_agreement(beams):
-    """The same of candidates that a search found: each counts by its probability."""
+    """Selects like `by_agreement` among the candidates of a search, each weighted by its probability."""
     return most_like([text for text, _ in beams], by_probability(beams))
 
 
 def nearest(candidates, neighbours):
-    """The answer to the nearest training question, whatever the candidates are."""
+    """Returns the answer to the nearest training question and ignores the candidates."""
     return neighbours[0][0]
 
 
 def by_neighbours(candidates, neighbours):
-    """The candidate most like the answers to near training questions; without any, the first."""
+    """Selects the candidate most similar to the answers of the neighbours; the first one without neighbours."""
     return most_like([text for text, _ in candidates], neighbours)
 
 
 def among_neighbours(candidates, neighbours, share=0.5):
-    """The most agreed on of candidates and the neighbours' answers together.
+    """Selects by agreement among the candidates and the neighbours' answers together.
 
     Args:
-        candidates: Drawn from the model, as for `by_agreement`.
-        neighbours: As for `by_neighbours`.
-        share: What the neighbours count of it all.
+        candidates: Candidates sampled from the model, as for `by_agreement`.
+        neighbours: The neighbours.
+        share: Share of the neighbours in the total weight.
     """
     drawn = scaled([(text, 1.0) for text, _ in candidates], 1 - share)
     near = scaled(neighbours, share)
@@ -75,19 +75,19 @@ def among_neighbours(candidates, neighbours, share=0.5):
 
 
 def by_reverse(candidates, reverse, weight=1.0):
-    """The candidate from which the question can best be told (Li et al. 2016, section 4.2).
+    """Selects the candidate from which the question is most probable (Li et al. 2016, section 4.2).
 
     Args:
-        candidates: With their log-probabilities.
-        reverse: The log-probability of the question given each of them.
-        weight: What `reverse` counts beside their own.
+        candidates: The candidates.
+        reverse: The log-probability of the question given each candidate.
+        weight: Weight of `reverse`, relative to the candidates' own log-probabilities.
     """
     ranks = [score + weight * back for (_, score), back in zip(candidates, reverse, strict=True)]
     return candidates[ranks.index(max(ranks))][0]
 
 
 def most_like(texts, others):
-    """The text with the highest chrF to others in the mean, each of which counts by its weight."""
+    """Returns the text with the highest weighted mean chrF to the others."""
     weights = {}
     for other, weight in others:
         weights[other] = weights.get(other, 0.0) + weight
@@ -97,12 +97,12 @@ def most_like(texts, others):
 
 
 def by_probability(candidates):
-    """Texts with their probabilities, in proportion to that of the likeliest."""
+    """Returns pairs of a text and its weight: its probability relative to the most probable text."""
     highest = max(score for _, score in candidates)
     return [(text, math.exp(score - highest)) for text, score in candidates]
 
 
 def scaled(weighted, total):
-    """Texts whose weights sum up to `total`; none stay none."""
+    """Returns weighted texts with the weights scaled to sum to `total`; an empty list stays empty."""
     whole = sum(weight for _, weight in weighted)
     return [(text, total * weight / whole) for text, weight in weighted]

@@ -1,4 +1,4 @@
-"""What the systems' answers are worth, all of them scored by the same functions as `keras-transformer evaluate`."""
+"""The scores of the systems' answers, computed by the same functions as `keras-transformer evaluate`."""
 
 import dataclasses
 import functools
@@ -15,14 +15,14 @@ BITS = "bits_per_char"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A system and what its answers are worth.
+    """A system with its scores.
 
     Attributes:
-        name: What tables call it.
-        answers: Its `Answers`, those of each seed.
-        scores: `Score`s by their names, the answers of all seeds taken together; bits per character of those systems
-            alone that know likelihoods.
-        each: The values of each seed by the scores' names.
+        name: The name in tables.
+        answers: Its `Answers`, one per seed.
+        scores: Dictionary from names to `Score`s over the answers of all seeds. Bits per character are included only
+            for systems with likelihoods.
+        each: Dictionary from the names of scores to the values of each seed.
     """
 
     name: str
@@ -32,25 +32,25 @@ class Scored:
 
     @functools.cached_property
     def intervals(self):
-        """95 % bounds of the scores by their names: other questions might have been asked, of the same seeds."""
+        """The 95 % bounds of the scores by name. They reflect the choice of questions, not of seeds."""
         return intervals(self.scores)
 
     def value(self, name):
-        """A score, or None."""
+        """Returns the value of a score; None if the system does not have it."""
         return self.scores[name].value if name in self.scores else None
 
     def distinct(self, n):
-        """The share of different runs of `n` words, in the mean of the seeds."""
+        """Returns the share of distinct word n-grams, averaged over the seeds."""
         return statistics.fmean(distinct(answers.texts, n) for answers in self.answers)
 
 
 def scored(name, answers, exam):
-    """The `Scored` of a system.
+    """Returns the `Scored` of a system.
 
     Args:
-        name: What tables call it.
-        answers: Its `Answers` for each seed.
-        exam: The `Exam` that they answer.
+        name: The name in tables.
+        answers: Its `Answers`, one per seed.
+        exam: The `Exam`.
     """
     by_seed = [scores_of_one(one, exam) for one in answers]
     together = {key: pooled([found[key] for found in by_seed]) for key in by_seed[0]}
@@ -59,7 +59,7 @@ def scored(name, answers, exam):
 
 
 def scores_of_one(answers, exam):
-    """The `Score`s of one seed's answers by their names."""
+    """Returns a dictionary of the `Score`s of one seed's answers."""
     found = scores_of(answers.texts, exam.references, exam.train["answer"])
     if answers.bits is not None:
         found[BITS] = Score(np.stack([answers.bits, answers.characters], axis=1), ratio)
@@ -67,17 +67,17 @@ def scores_of_one(answers, exam):
 
 
 def pooled(scores):
-    """One score of the answers of several seeds, as if all were given in one exam."""
+    """Returns one `Score` over the answers of several seeds, as if they were given in one exam."""
     return dataclasses.replace(scores[0], addends=sum(score.addends for score in scores))
 
 
 def difference(mine, other, name):
-    """How much a score of one system is above another's, with its 95 % bounds.
+    """Returns the difference of a score between two systems, with its 95 % bounds.
 
-    Both are scored on the same questions at every draw, so that what is hard for both does not count.
+    Both systems are scored on the same resamples of the questions, so that the difficulty of the questions cancels out.
 
     Returns:
-        The difference, and a pair of bounds.
+        The difference, and a pair of its bounds.
     """
     first, second = mine.scores[name], other.scores[name]
     columns = first.addends.shape[1]
@@ -89,7 +89,7 @@ def difference(mine, other, name):
 
 
 def best_of(systems, name):
-    """The system with the best value of a score, of those that have one; None if none has."""
+    """Returns the system with the best value of a score; None if no system has this score."""
     found = [system for system in systems if name in system.scores]
     if not found:
         return None

@@ -1,10 +1,10 @@
-"""Which settings and which way of choosing answers suit a Korean chat corpus? Asked on its validation split alone.
+"""Which settings and which way of selecting answers suit a Korean chat corpus? Measured on its validation split only.
 
     python -m benchmarks.korean_chatbot.search ChatbotData.csv [--only NAME …]
 
-Each of the settings is trained with one seed and answers in a few ways, those learned by heart in all: with beams of
-several length penalties, by choosing among several answers, and as the nearest training question is answered. The test
-split is never read. Runs and answers are kept as `benchmarks.korean_chatbot` keeps them, and in the same folder.
+Each of the settings is trained with one seed and answers in a few ways. The settings that memorize the corpus answer in
+all ways: beam search with several length penalties, reranking, and the answer to the nearest training question. The
+test split is never read. Runs and answers are kept in the work folder of `benchmarks.korean_chatbot`.
 """
 
 import os
@@ -42,7 +42,7 @@ CANDIDATES = {
 }
 """Settings by their names, as the command line is told of them; all validate a moving average of their weights."""
 FEW_WAYS = ["greedy", "32 samples at temperature 0.7, by agreement", RETRIEVAL]
-IN_ALL_WAYS = "by heart"  # The settings that are asked in all ways; the others are in a few.
+IN_ALL_WAYS = "by heart"  # The settings that answer in all ways; the others answer in a few.
 SCORES = {BITS: "{:.3f}", "chrf": "{:.2f}", "exact_match": "{:.1%}", "copied": "{:.0%}"}
 HEADER = ["", "bits per character", "chrF", "exact match", "copied", "length"]
 
@@ -77,7 +77,7 @@ def main(arguments=None):
 
 
 def section(title, wanted, exam, work):
-    """Asks systems one after the other; returns their scores as a section of the document."""
+    """Evaluates systems one after the other. Returns their scores as a section of the document."""
     rows, failures = [], []
     for system in wanted:
         try:
@@ -89,7 +89,7 @@ def section(title, wanted, exam, work):
 
 
 def cells(system):
-    """A system's row."""
+    """Returns the row of a system."""
     bounded = [with_bounds(system, name, form) for name, form in SCORES.items()]
     return [system.name.removeprefix("ours: "), *bounded, f"{system.value('answer_length'):.1f}"]
 

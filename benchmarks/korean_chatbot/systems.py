@@ -1,4 +1,4 @@
-"""The systems that are asked, each once for a seed: how it is trained, and what its answers depend on."""
+"""The systems under test: how they are trained for each seed, and what their answers depend on."""
 
 import contextlib
 import dataclasses
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from benchmarks import ours
 from benchmarks.command import say
 from benchmarks.korean_chatbot import baselines
-from benchmarks.korean_chatbot.exam import kept_or_asked, read_answers
+from benchmarks.korean_chatbot.exam import load_or_ask, read_answers
 from benchmarks.korean_chatbot.ways import WAYS, Asker
 from benchmarks.programs import Failed, run_program
 from benchmarks.results import without_folders
@@ -19,18 +19,18 @@ from keras_transformer import InputError, split_pairs
 
 DRIVER = pathlib.Path(__file__).with_name("peer_answers.py")
 PEERS = {"tutorial": "tutorial (peer)", "torch": "PyTorch (peer)"}
-REVERSE = ("train", "validation")  # Parts that a reverse model is trained with: of the test it never learns.
+REVERSE = ("train", "validation")  # Splits to train a reverse model on; never the test split.
 
 
 @dataclasses.dataclass(frozen=True)
 class System:
-    """What is asked.
+    """A system under test.
 
     Attributes:
-        name: What tables call it.
-        made_by: All that its answers depend on, JSON.
-        ask: A function of a seed that returns its `Answers`.
-        seeds: Those it is asked with.
+        name: The name in tables.
+        made_by: Everything that its answers depend on, JSON.
+        ask: Function from a seed to its `Answers`.
+        seeds: The seeds.
     """
 
     name: str
@@ -40,25 +40,25 @@ class System:
 
 
 def ask(system, exam, work):
-    """The `Answers` of a system for each of its seeds, from the work folder where they are there.
+    """Returns the `Answers` of a system for each of its seeds, from the work folder if they exist.
 
     Raises:
-        Failed: With the system's name, if it cannot be trained or asked.
+        Failed: With the name of the system, if it cannot be trained or asked.
     """
     found = []
     for seed in system.seeds:
         path = work.answers(exam.split, system.name, seed)
         say(f"{system.name}, seed {seed} …" if len(system.seeds) > 1 else f"{system.name} …")
         try:
-            found.append(kept_or_asked(path, system.made_by, exam.questions, functools.partial(system.ask, seed)))
+            found.append(load_or_ask(path, system.made_by, exam.questions, functools.partial(system.ask, seed)))
         except (Failed, InputError) as error:
             raise Failed(f"{system.name}: {without_folders(str(error))}") from error
     return found
 
 
 def without_models(exam, variant):
-    """The baselines that only memorize the training pairs; `variant` is that of the nearest questions."""
-    frequent, nearest = baselines.always_the_same, baselines.nearest
+    """Returns the baselines that only memorize the training pairs; `variant` is that of the nearest questions."""
+    frequent, nearest = baselines.most_frequent_baseline, baselines.nearest
     return [
         System("most frequent answer", {}, lambda seed: frequent(exam)),
         System(f"nearest question (TF-IDF of {variant})", variant, lambda seed: nearest(exam, variant)),
@@ -66,13 +66,13 @@ def without_models(exam, variant):
 
 
 def peers(exam, corpus, work, options):
-    """The peers, each trained with every seed of its own.
+    """Returns the peers, each trained with every one of its seeds.
 
     Args:
         exam: The `Exam`.
         corpus: The `Corpus`.
         work: The `WorkFolder`.
-        options: Of the command line: peers, peers_python, peer_epochs, seeds, tutorial_seeds.
+        options: The command-line options peers, peers_python, peer_epochs, seeds and tutorial_seeds.
     """
     made_by = {"epochs": options.peer_epochs}
     seeds = {"tutorial": options.tutorial_seeds, "torch": options.seeds}
@@ -83,7 +83,7 @@ def peers(exam, corpus, work, options):
 
 
 def ask_peer(peer, exam, corpus, work, options, seed):
-    """Trains a peer unless it was before, in a process of its own; returns its `Answers`."""
+    """Trains a peer in a separate process, unless it has been trained before. Returns its `Answers`."""
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "answers.jsonl"
         words = {
@@ -97,14 +97,14 @@ def ask_peer(peer, exam, corpus, work, options, seed):
 
 
 def peer_epochs(output):
-    """Validation bits per character of the epochs that a peer has printed, the last line perhaps half."""
+    """Yields the validation bits per character of each epoch in a peer's output. Its last line may be incomplete."""
     for line in output.splitlines():
         with contextlib.suppress(ValueError, TypeError, KeyError):
             yield json.loads(line)["bits_per_char"]
 
 
 def progress_of(scores):
-    """A watcher for `run_program` that tells of epochs as they come; `scores` reads them from the output."""
+    """Returns a `watch` function for `run_program` that prints new epochs; `scores` reads them from the output."""
     told = []
 
     def watch(seconds, output):
@@ -116,12 +116,12 @@ def progress_of(scores):
 
 
 class Trainer:
-    """Trains ours by the command line, each run once.
+    """Trains our runs by the command line, each one once.
 
     Args:
         corpus: The `Corpus`.
         work: The `WorkFolder`, which keeps the runs.
-        epochs: The bound of epochs; None for that of the settings.
+        epochs: Maximum number of epochs; None for that of the settings.
     """
 
     def __init__(self, corpus, work, epochs=None):
@@ -129,22 +129,22 @@ class Trainer:
         self._more = ["--epochs", str(epochs)] if epochs else []
 
     def describe(self, words):
-        """What a run depends on, JSON: the words of its settings, and what the files among them say."""
+        """Returns everything that a run depends on, JSON: its command-line settings and the contents of their files."""
         said = (word.read_text("utf-8") if isinstance(word, pathlib.Path) else word for word in words)
         return [*said, *self._more]
 
     def run(self, name, words, seed):
-        """The folder of a run, trained to its end.
+        """Trains a run, unless it exists, and returns its folder.
 
         Args:
-            name: Of its settings.
-            words: That tell the command line of its settings.
-            seed: Its seed.
+            name: The name of the settings.
+            words: The command-line arguments of the settings.
+            seed: The seed.
         """
         return self._train(self._work.run(name, seed), self._corpus.path, words, seed)
 
     def reverse(self, name, words, seed):
-        """The folder of a run that answers with questions, else as `run`."""
+        """Trains a reverse run, from answers to questions, and returns its folder. Arguments are those of `run`."""
         run = self._work.run(f"{name} reverse", seed)
         return self._train(run, self._reversed_corpus(), words, seed)
 
@@ -155,7 +155,7 @@ class Trainer:
         return run
 
     def _reversed_corpus(self):
-        """A folder with a file for each split, its questions and answers exchanged, still split by the questions."""
+        """Returns a folder with a file per split. Questions and answers are swapped; the splits are unchanged."""
         folder = self._work.path / "reverse"
         folder.mkdir(exist_ok=True)
         splits = split_pairs(self._corpus.pairs)
@@ -166,11 +166,11 @@ class Trainer:
 
 
 class Ours:
-    """Our runs of the same settings, trained and loaded when they are first asked.
+    """Our runs with the same settings, trained and loaded when they are first used.
 
     Args:
-        name: Of the settings.
-        words: That tell the command line of them.
+        name: The name of the settings.
+        words: The command-line arguments of the settings.
         exam: The `Exam`.
         nearest: The `NearestQuestions` of its training split.
         trainer: The `Trainer`.
@@ -181,7 +181,7 @@ class Ours:
         self._askers = {}
 
     def system(self, way, seeds):
-        """The `System` of these settings that chooses answers in one of the `WAYS`, by its name."""
+        """Returns the `System` with these settings that selects answers in one of the `WAYS`, given by name."""
         made_by = {"settings": self._trainer.describe(self._words), "way": WAYS[way].describe()}
         return System(
             f"ours: {self.name}, {way}", made_by, lambda seed: self._asker(seed).answers(WAYS[way]), tuple(seeds)

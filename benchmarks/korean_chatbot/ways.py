@@ -1,4 +1,4 @@
-"""How a trained run chooses its answers: a search for candidates, and what picks one of them."""
+"""The ways in which a trained run selects its answers: a decoding strategy for candidates, and a reranking function."""
 
 import dataclasses
 import functools
@@ -10,8 +10,8 @@ from keras_transformer import Beam, Chatbot, GenerationConfig, Greedy, Sampling
 from keras_transformer.data.tokenized import token_ids
 from keras_transformer.evaluation.perplexity import likelihood, losses
 
-NEIGHBOURS = 8  # Training questions that answers are compared with.
-MEMORY = 0.5  # What the memories' cosine counts beside that of the TF-IDF vectors.
+NEIGHBOURS = 8  # Number of training questions per question.
+MEMORY = 0.5  # Weight of the cosine of the encoder outputs, relative to that of the TF-IDF vectors.
 BESIDE = {
     "neighbours": f"{NEIGHBOURS} neighbours", "reverse": f"{NEIGHBOURS} reverse", "memory": f"memory, {MEMORY}",
 }  # fmt: skip
@@ -20,14 +20,14 @@ BESIDE = {
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """A way of choosing answers.
+    """A way of selecting answers.
 
     Attributes:
-        strategy: Of `generate`, which finds the candidates; None to search for none.
-        candidates: Their number.
-        choose: A function of the candidates, and of what stands beside them, that returns the answer; None for the
-            first.
-        beside: One of `BESIDE`, which `choose` wants to know too, or None.
+        strategy: Decoding strategy that finds the candidates; None for no candidates.
+        candidates: Number of candidates.
+        choose: Function of the candidates, and of the values named by `beside`, that returns the answer; None for the
+            first candidate.
+        beside: The additional argument of `choose`, one of `BESIDE`, or None.
     """
 
     strategy: object
@@ -36,7 +36,7 @@ class Way:
     beside: str | None = None
 
     def describe(self):
-        """All of it as JSON."""
+        """Returns all attributes as JSON."""
         chooser = self.choose and self.choose.__name__
         return [repr(self.strategy), self.candidates, chooser, self.beside and BESIDE[self.beside]]
 
@@ -66,13 +66,13 @@ WAYS = {
 
 
 class Asker:
-    """A trained run that is asked the questions of an exam in any of the ways.
+    """A trained run that answers the questions of an exam in any of the ways.
 
     Args:
         run: The run folder.
         exam: The `Exam`.
         nearest: The `NearestQuestions` of its training split.
-        reverse: A function that returns the folder of a run trained from answers to questions.
+        reverse: Function that returns the folder of a run trained from answers to questions.
     """
 
     def __init__(self, run, exam, nearest, reverse):
@@ -80,7 +80,7 @@ class Asker:
         self._found = {}
 
     def answers(self, way):
-        """The `Answers` that a way gives."""
+        """Returns the `Answers` of a way."""
         candidates = self._candidates(way)
         if way.choose is None:
             texts = [found[0][0] for found in candidates]
@@ -98,13 +98,13 @@ class Asker:
         key = way.strategy, way.candidates
         if key not in self._found:
             found = self._bot.n_best(self._exam.questions, GenerationConfig(*key))
-            # A search that finds fewer fills its list with "", as if that were certain.
+            # A search with fewer results pads its list with ("", 0.0).
             self._found[key] = [[one for one in all_of_it if one[0]] or all_of_it[:1] for all_of_it in found]
         return self._found[key]
 
     @functools.cached_property
     def _likelihood(self):
-        """Bits of the references of each question, and their characters."""
+        """The bits of the references of each question, and their numbers of characters."""
         found = likelihood(self._bot, dict(zip(self._exam.questions, self._exam.references, strict=True)))
         bits = found.scores()["bits_per_char"].addends
         return bits[:, 0].tolist(), bits[:, 1].tolist()
@@ -113,12 +113,12 @@ class Asker:
         return list(self._nearest.neighbours(self._exam.questions, NEIGHBOURS))
 
     def _remembered(self, candidates):
-        """The neighbours by what the encoder makes of the questions, besides the characters that they share."""
+        """Returns the neighbours by the similarity of encoder outputs and of character n-grams."""
         cosines = memory.cosines(self._bot, self._exam.questions, self._nearest.questions)
         return list(self._nearest.neighbours(self._exam.questions, NEIGHBOURS, MEMORY * (1 + cosines)))
 
     def _backwards(self, candidates):
-        """For each question the log-probabilities of it given each of its candidates."""
+        """Returns for each question its log-probabilities given each of its candidates."""
         return log_probabilities(self._reverse_bot, self._exam.questions, candidates)
 
     @functools.cached_property
@@ -127,7 +127,7 @@ class Asker:
 
 
 def log_probabilities(bot, questions, candidates):
-    """For each question its log-probabilities in nats, given each of its candidates, by a bot that answers with it."""
+    """Returns for each question its log-probabilities in nats given each of its candidates, by a reverse chatbot."""
     pairs = [(text, question) for question, found in zip(questions, candidates, strict=True) for text, _ in found]
     distinct = list(dict.fromkeys(pairs))
     ids = token_ids(*map(list, zip(*distinct)), bot.tokenizer, bot.target_tokenizer)

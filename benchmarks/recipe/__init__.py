@@ -1,1 +1,1 @@
-"""Does training without options work on corpora of many kinds?"""
+"""Does training with default options work on many kinds of corpora?"""

@@ -1,12 +1,13 @@
-"""Does training without options work on corpora of many kinds?
+"""Does training with default options work on many kinds of corpora?
 
     python -m benchmarks.recipe [--only NAME …] [--seeds 0 1 2] [--corpus-dir FOLDER] [--runs FOLDER] [--report FILE]
 
-Every corpus is trained with every seed by `keras-transformer train CORPUS --run RUN --seed SEED`, all else at its
-default. FAQs and chat are measured by their own questions, as they are and reworded: what counts is the share answered
-as in the corpus. The other corpora are measured by exact match on their test split. With --corpus-dir there are also
-French and Hungarian pronunciation (`fre_train.tsv`, … of the SIGMORPHON 2020 shared task 1) and `ChatbotData.csv`,
-which may lie in folders of it. Trainings that ended are not repeated when the command runs again with the same --runs.
+Every corpus is trained with every seed by `keras-transformer train CORPUS --run RUN --seed SEED`, with all other
+options at their defaults. FAQs and chat are tested on their own questions, unchanged and reworded; the score is the
+share of answers that equal the corpus. The other corpora are tested by exact match on their test split. With
+--corpus-dir, French and Hungarian pronunciation (`fre_train.tsv`, … of the SIGMORPHON 2020 shared task 1) and
+`ChatbotData.csv` are included; the files may be in subfolders. A second start with the same --runs does not repeat
+completed trainings.
 """
 
 import argparse
@@ -52,15 +53,15 @@ def main(arguments=None):
 
 
 def parse(arguments):
-    """The options, with the parser's `error`."""
+    """Parses the command line. Returns the options, and the parser's `error` function."""
     kind = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m benchmarks.{NAME}", description=__doc__, formatter_class=kind)
-    parser.add_argument("--only", nargs="+", metavar="NAME", help=f"of {', '.join(CORPORA)}, … (default: all)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help=f"corpora: {', '.join(CORPORA)}, … (default: all)")
     parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[0, 1, 2], metavar="N", help="default: 0 1 2")
-    parser.add_argument("--corpus-dir", type=folder, metavar="FOLDER", help="a folder with the downloaded corpora")
+    parser.add_argument("--corpus-dir", type=folder, metavar="FOLDER", help="folder of the downloaded corpora")
     parser.add_argument(
         "--runs", type=pathlib.Path, default=RUNS, metavar="FOLDER",
-        help="keeps corpora, runs and logs from one start to the next (default: %(default)s)",
+        help="folder for corpora, runs and logs (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--report", type=pathlib.Path, default=REPORT, metavar="FILE", help="default: benchmarks/RECIPE.md"
@@ -71,7 +72,7 @@ def parse(arguments):
 
 
 def measured(source, name, seed, runs):
-    """The `Record` of a corpus and a seed, between two lines on how it goes."""
+    """Returns the `Record` of a corpus and a seed, and prints progress before and after."""
     say(f"{name}, seed {seed} …")
     record = measure(source, name, seed, runs.resolve())
     exact = f"failed: {record.failure}" if record.failure else f"{record.scores[EXACT]:.1%} exact"
@@ -80,13 +81,13 @@ def measured(source, name, seed, runs):
 
 
 def document(sources, records, seeds, made_by):
-    """The whole document.
+    """Returns the whole document in Markdown.
 
     Args:
-        sources: The `Source`s by their names.
-        records: For each name the `Record`s of the seeds.
+        sources: Dictionary from names to `Source`s.
+        records: Dictionary from names to the `Record`s of the seeds.
         seeds: The seeds.
-        made_by: How, when and where the figures came to be.
+        made_by: How, when and where the figures were measured.
     """
     command = "`keras-transformer train CORPUS --run RUN --seed SEED`"
     how = f"Every corpus was trained by {command}, with the seeds {', '.join(map(str, seeds))}."
@@ -101,7 +102,7 @@ def document(sources, records, seeds, made_by):
 
 
 def row(name, source, records):
-    """A corpus's row; its runs that failed have no scores."""
+    """Returns the row of a corpus. Failed runs have no scores."""
     good = [record for record in records if record.failure is None]
     scores = [
         with_median([100 * record.scores[score] for record in good if score in record.scores], "{:.1f}")
@@ -116,7 +117,7 @@ def row(name, source, records):
 
 
 def with_median(values, form):
-    """The median and every value, as "98.0 (97.0, 98.0, 99.0)"; a lone value alone; a dash for none."""
+    """Formats the median and all values, as "98.0 (97.0, 98.0, 99.0)"; a single value alone; a dash for no values."""
     if not values:
         return NONE
     middle, *each = map(form.format, [statistics.median(values), *values])

@@ -1,15 +1,16 @@
-"""A generated language of commands, in English and in Korean, and the actions that each command asks for.
+"""A generated language of commands in English and in Korean, with the actions of each command.
 
-A command is a tree: a `Sentence` of one or two `Group`s, which have one or two `Clause`s each. The same tree is written
-in either language. The grammar is our own; like that of SCAN (Lake & Baroni 2018) it nests and repeats its phrases.
+A command is a tree: a `Sentence` of one or two `Group`s, which have one or two `Clause`s each. The same tree can be
+written in either language. The grammar is our own; like that of SCAN (Lake & Baroni 2018), it nests and repeats its
+phrases.
 """
 
 import dataclasses
 import random
 
-COMMANDS = 16_000  # Pairs of a corpus.
-LONGEST = 32  # Actions of a command.
-SIDES = 4  # Of a square.
+COMMANDS = 16_000  # Number of pairs in a corpus.
+LONGEST = 32  # Maximum number of actions of a command.
+SIDES = 4  # Number of sides of a square.
 DIRECTIONS = (None, "left", "right", "back")
 ACTIONS = ("walk", "jump", "knock", "sit", "look")
 
@@ -38,8 +39,8 @@ class Clause:
     Attributes:
         action: One of `ACTIONS`.
         direction: One of `DIRECTIONS`.
-        square: Whether it is done along the sides of a square.
-        times: How often.
+        square: Whether the action follows the sides of a square.
+        times: Number of repetitions.
     """
 
     action: str
@@ -48,44 +49,44 @@ class Clause:
     times: int = 1
 
     def actions(self):
-        """The actions in order, in English."""
+        """Returns the actions in order, in English."""
         once = [self.action] if self.direction is None else [self.direction, self.action]
         return once * (SIDES if self.square else 1) * self.times
 
     def english(self):
-        """The clause in English."""
+        """Returns the clause in English."""
         square = "in a square" if self.square else None
         return joined(self.action, self.direction, square, TIMES.get(self.times))
 
     def korean(self, form=COMMAND):
-        """The clause in Korean, with its verb in one of the three forms."""
+        """Returns the clause in Korean, with its verb in one of the three forms."""
         square = "네모를 그리며" if self.square else None
         return joined(square, TOWARDS_KO.get(self.direction), TIMES_KO.get(self.times), VERBS_KO[self.action][form])
 
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """One or two clauses in order; two can be repeated as a whole.
+    """One or two clauses in order, which can be repeated as a whole.
 
     Attributes:
-        clauses: Them.
-        times: How often.
+        clauses: The clauses.
+        times: Number of repetitions.
     """
 
     clauses: tuple
     times: int = 1
 
     def actions(self):
-        """The actions in order, in English."""
+        """Returns the actions in order, in English."""
         return [action for clause in self.clauses for action in clause.actions()] * self.times
 
     def english(self):
-        """The group in English."""
+        """Returns the group in English."""
         clauses = " and ".join(clause.english() for clause in self.clauses)
         return clauses if self.times == 1 else f"{TIMES[self.times]} over {clauses}"
 
     def korean(self, form=COMMAND):
-        """The group in Korean, with its last verb in one of the three forms."""
+        """Returns the group in Korean, with its last verb in one of the three forms."""
         *before, last = self.clauses
         before = [clause.korean(AND) for clause in before]
         if self.times == 1:
@@ -98,8 +99,8 @@ class Sentence:
     """One or two groups in order.
 
     Attributes:
-        first: The group that is done first.
-        second: The other one, or None.
+        first: The group that is executed first.
+        second: The second group, or None.
         swapped: Whether the second group is named first: "jump after walk".
     """
 
@@ -108,11 +109,11 @@ class Sentence:
     swapped: bool = False
 
     def actions(self):
-        """The actions in order, in English."""
+        """Returns the actions in order, in English."""
         return self.first.actions() + (self.second.actions() if self.second else [])
 
     def english(self):
-        """The sentence in English."""
+        """Returns the sentence in English."""
         if self.second is None:
             return self.first.english()
         if self.swapped:
@@ -120,7 +121,7 @@ class Sentence:
         return f"{self.first.english()} then {self.second.english()}"
 
     def korean(self):
-        """The sentence in Korean."""
+        """Returns the sentence in Korean."""
         if self.second is None:
             return self.first.korean()
         if self.swapped:
@@ -129,32 +130,32 @@ class Sentence:
 
 
 def joined(*words):
-    """The words that are there, with spaces between them."""
+    """Joins the nonempty words with spaces."""
     return " ".join(filter(None, words))
 
 
 def draw_clause(draw):
-    """A `Clause` drawn by a `random.Random`."""
+    """Returns a random `Clause`, drawn by a `random.Random`."""
     direction = draw.choice(DIRECTIONS)
     square = direction in ("left", "right") and draw.random() < 0.2
     return Clause(draw.choice(ACTIONS), direction, square, draw.choice((1, 1, 2, 3)))
 
 
 def draw_group(draw):
-    """A `Group` drawn by a `random.Random`."""
+    """Returns a random `Group`, drawn by a `random.Random`."""
     clauses = tuple(draw_clause(draw) for _ in range(draw.choice((1, 2))))
     return Group(clauses, draw.choice((1, 1, 2, 3)) if len(clauses) == 2 else 1)
 
 
 def draw_sentence(draw):
-    """A `Sentence` drawn by a `random.Random`."""
+    """Returns a random `Sentence`, drawn by a `random.Random`."""
     if draw.random() < 0.1:
         return Sentence(draw_group(draw))
     return Sentence(draw_group(draw), draw_group(draw), draw.random() < 0.5)
 
 
 def sentences(count=COMMANDS, seed=0):
-    """Different sentences of at most `LONGEST` actions, in the order in which they were drawn."""
+    """Returns distinct sentences of at most `LONGEST` actions, in the order in which they were drawn."""
     draw, drawn = random.Random(seed), {}
     while len(drawn) < count:
         sentence = draw_sentence(draw)
@@ -164,10 +165,10 @@ def sentences(count=COMMANDS, seed=0):
 
 
 def english_pairs():
-    """Commands in English and their actions."""
+    """Returns commands in English with their actions."""
     return [(one.english(), " ".join(one.actions()).upper()) for one in sentences()]
 
 
 def korean_pairs():
-    """The same commands in Korean and their actions."""
+    """Returns the same commands in Korean with their actions."""
     return [(one.korean(), " ".join(KOREAN_ACTIONS[action] for action in one.actions())) for one in sentences()]

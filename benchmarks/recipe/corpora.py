@@ -1,4 +1,4 @@
-"""The corpora of the benchmark: generated ones, FAQs and small talk, which are always the same, and downloaded ones."""
+"""The corpora of the benchmark: synthetic tasks, FAQs and small talk, which are fixed, and downloaded corpora."""
 
 import csv
 import dataclasses
@@ -16,7 +16,7 @@ from keras_transformer.text.normalize import normalize
 KNOWN, UNSEEN = "known questions", "unseen questions"
 """What a corpus of each kind is measured by: its own questions, also reworded; or the test split."""
 
-SEQUENCES, SUMS = 5_000, 10_000  # Pairs of a corpus.
+SEQUENCES, SUMS = 5_000, 10_000  # Number of pairs in a corpus.
 WORDS = (
     "bado", "bilu", "dake", "dimo", "fesa", "fonu", "gami", "gelo", "hide", "hupa",
     "jalo", "jeki", "kemo", "kubi", "lafe", "lodu", "mika", "mosu", "nabe", "nilo",
@@ -35,10 +35,10 @@ class Source:
 
     Attributes:
         kind: `KNOWN` or `UNSEEN`.
-        about: What it is, in one line.
-        pairs: A function that returns its pairs, a list of (question, answer).
-        files: The files of a corpus that has a file for each dataset split; none of one that is split when trained on.
-        asked: A function that returns how people ask questions of the corpus in other words: a dictionary.
+        about: Its description in one line.
+        pairs: Function that returns its pairs, a list of (question, answer).
+        files: The files of a corpus with one file per dataset split; empty for a corpus that is split for training.
+        asked: Function that returns a dictionary from questions of the corpus to reworded questions.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Source:
     asked: Callable = dict
 
     def write(self, folder, name):
-        """Writes the corpus into a folder, as a CSV file or as a folder of files; returns its path."""
+        """Writes the corpus to a CSV file or to a folder of files, and returns its path."""
         path = folder / (name if self.files else f"{name}.csv")
         if self.files:
             path.mkdir(exist_ok=True)
@@ -61,7 +61,7 @@ class Source:
 
 
 def different(draw_question, count):
-    """So many different questions, in the order in which they were drawn."""
+    """Returns `count` distinct questions, in the order in which they were drawn."""
     draw, drawn = random.Random(0), {}
     while len(drawn) < count:
         drawn[draw_question(draw)] = None
@@ -69,60 +69,60 @@ def different(draw_question, count):
 
 
 def draw_words(draw):
-    """Three to ten words."""
+    """Returns a text of three to ten random words."""
     return tuple(draw.choices(WORDS, k=draw.randint(3, 10)))
 
 
 def draw_letters(draw):
-    """Three to eight different letters."""
+    """Returns a text of three to eight distinct random letters."""
     return tuple(draw.sample(LETTERS, draw.randint(3, 8)))
 
 
 def draw_sum(draw):
-    """Two numbers of one to three digits; each length is as frequent."""
+    """Returns a sum of two random numbers of one to three digits. All lengths are equally frequent."""
     return tuple(draw.randrange(10 ** draw.randint(1, 3)) for _ in range(2))
 
 
 def copy():
-    """Sequences of made-up words; the answer is the question."""
+    """Returns pairs of a sequence of made-up words and the same sequence."""
     return [(" ".join(words), " ".join(words)) for words in different(draw_words, SEQUENCES)]
 
 
 def reverse():
-    """The questions of `copy`; the answer has their words in reversed order."""
+    """Returns pairs of a question of `copy` and its words in reversed order."""
     return [(" ".join(words), " ".join(reversed(words))) for words in different(draw_words, SEQUENCES)]
 
 
 def sort():
-    """Different letters in any order; the answer has them in alphabetical order."""
+    """Returns pairs of distinct letters in random order and in alphabetical order."""
     return [(" ".join(letters), " ".join(sorted(letters))) for letters in different(draw_letters, SEQUENCES)]
 
 
 def sums():
-    """Additions such as "347 + 25", and their sums."""
+    """Returns pairs of an addition such as "347 + 25" and its result."""
     return [(f"{first} + {second}", str(first + second)) for first, second in different(draw_sum, SUMS)]
 
 
 def read_pairs(path):
-    """The columns "question" and "answer" of a CSV file."""
+    """Returns the columns "question" and "answer" of a CSV file."""
     with open(path, encoding="utf-8", newline="") as file:
         return [(row["question"], row["answer"]) for row in csv.DictReader(file)]
 
 
 def read_words(files):
-    """The words and their phones in files of the SIGMORPHON 2020 shared task 1."""
+    """Returns the words and phones in files of the SIGMORPHON 2020 shared task 1."""
     lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
     return [tuple(line.split("\t")) for line in lines]
 
 
 def read_chat(path):
-    """The pairs of a corpus file."""
+    """Returns the pairs of a corpus file."""
     pairs = load_pairs(path)
     return [tuple(map(normalize, pair)) for pair in zip(pairs["question"], pairs["answer"], strict=True)]
 
 
 def downloaded(folder):
-    """Further corpora by their names, of files that lie somewhere in a folder.
+    """Returns further corpora, whose files are in a folder or its subfolders, as a dictionary from their names.
 
     Raises:
         InputError: If a file is missing.
@@ -137,7 +137,7 @@ def downloaded(folder):
 
 
 def find_file(folder, name):
-    """The first file of that name in a folder or below it."""
+    """Returns the first file with this name in a folder or its subfolders."""
     path = min(pathlib.Path(folder).rglob(name), default=None)
     if path is None:
         raise InputError(f"{folder}: there is no {name} in it")
@@ -145,9 +145,9 @@ def find_file(folder, name):
 
 
 def faq(language, size):
-    """The first pairs of a FAQ: 40 of a shop, 100 with those of a library, 300 with those of a city, clinic and school.
+    """Returns the first pairs of a FAQ: 40 of a shop; 100 with a library; 300 with a city, a clinic and a school.
 
-    It was written for this benchmark; all five are invented.
+    The FAQ was written for this benchmark, and all five institutions are invented.
 
     Args:
         language: "ko" or "en".
@@ -159,7 +159,7 @@ def faq(language, size):
 
 
 def faq_asked(language):
-    """The first hundred questions of a FAQ, each as somebody might ask it who has not read it: a dictionary."""
+    """Returns a dictionary from the first hundred questions of a FAQ to how a user who has not read it may ask them."""
     with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
         return {row["question"]: row["asked"] for row in csv.DictReader(file)}
 

@@ -1,4 +1,4 @@
-"""Training a corpus with one seed and without options, and what the trained run is worth."""
+"""Trains a corpus with one seed and default options, and evaluates the run."""
 
 import dataclasses
 import hashlib
@@ -15,23 +15,24 @@ from benchmarks.results import without_folders, write_atomically
 from keras_transformer.text.normalize import normalize
 
 EXACT, GENERATED, IN_OTHER_WORDS = "exact", "by generate", "in other words"
-DIVERGED = ("diverged", "the loss became")  # What the log of a training that diverged says.
+DIVERGED = ("diverged", "the loss became")  # Texts in the log of a diverged training.
 
 
 @dataclasses.dataclass
 class Record:
-    """What is kept of a training, beside its run folder.
+    """The stored results of a training.
 
     Attributes:
         corpus: SHA-256 of the corpus in hex.
         seconds: Wall time of the whole process.
-        diverged: Whether the log says that training diverged, also if it then recovered.
-        failure: Why the training, or asking its run, failed: the last line that the program said; None if it did not.
-        best_epoch: From the run's summary; None if it failed.
-        epochs: Likewise.
-        scores: Shares by their names: `EXACT`, and of a corpus of known questions those of `REWORDINGS` that apply,
-            `IN_OTHER_WORDS` if there are such, and `GENERATED`, which is `EXACT` of generated answers.
-        questions: SHA-256 of what was asked, in hex; None before that.
+        diverged: Whether training diverged according to its log, even if it recovered.
+        failure: The last line of output if training or evaluation failed; None otherwise.
+        best_epoch: The best epoch in the run's summary; None if training failed.
+        epochs: The number of epochs in the run's summary; None if training failed.
+        scores: Dictionary from names to shares: `EXACT`, and for a corpus of known questions those of `REWORDINGS` that
+            apply, `IN_OTHER_WORDS` if there are such questions, and `GENERATED`, which is `EXACT` for generated
+            answers.
+        questions: SHA-256 of the test questions in hex; None before the evaluation.
     """
 
     corpus: str
@@ -44,17 +45,17 @@ class Record:
     questions: str | None = None
 
     def save(self, path):
-        """Writes it to a file."""
+        """Saves the record to a file."""
         write_atomically(path, json.dumps(dataclasses.asdict(self), indent=1) + "\n")
 
     @classmethod
     def load(cls, path):
-        """Reads it from a file; None if there is none."""
+        """Loads a record from a file; None if there is none."""
         return cls(**json.loads(path.read_text("utf-8"))) if path.exists() else None
 
 
 def measure(source, name, seed, runs):
-    """Trains on a corpus and measures the run, unless both were done before.
+    """Trains a run on a corpus and evaluates it, unless both results are stored.
 
     Args:
         source: The `Source`.
@@ -69,12 +70,12 @@ def measure(source, name, seed, runs):
     corpora.mkdir(parents=True, exist_ok=True)
     corpus, run = source.write(corpora, name), runs / f"{name}_{seed}"
     record = trained(corpus, run, seed)
-    asked = what_is_asked(source)
+    asked = questions_by_score(source)
     questions = digest_of(json.dumps(asked, ensure_ascii=False))
     if record.failure is None and record.questions != questions:
         try:
             record.scores = known_scores(run, asked) if source.kind == KNOWN else {EXACT: exact_match(run)}
-        except Failed as error:  # It is not kept: what is trained can be asked again.
+        except Failed as error:  # The failure is not stored, so that the evaluation can be repeated.
             return dataclasses.replace(record, failure=without_folders(str(error)), scores={})
         record.questions = questions
         record.save(record_of(run))
@@ -82,18 +83,18 @@ def measure(source, name, seed, runs):
 
 
 def record_of(run):
-    """The file of a run's record."""
+    """Returns the path of a run's record."""
     return run.with_name(f"{run.name}.json")
 
 
 def trained(corpus, run, seed):
-    """The `Record` of a training, which is done unless it ended well before; one broken off begins anew."""
+    """Returns the `Record` of a training. A training that has not ended well before starts from scratch."""
     digest = digest_of_corpus(corpus)
     record = Record.load(record_of(run))
     if record and record.failure is None and record.corpus == digest and (run / "summary.json").exists():
         return record
     record_of(run).unlink(missing_ok=True)
-    shutil.rmtree(run, ignore_errors=True)  # Its seconds are those of a whole training.
+    shutil.rmtree(run, ignore_errors=True)  # Start over, because `seconds` measures a whole training.
     outcome = run_program([*ours.PROGRAM, "train", corpus, "--run", run, "--seed", seed])
     run.with_name(f"{run.name}.log").write_text(outcome.errors, "utf-8")
     record = Record(digest, round(outcome.seconds, 1), any(word in outcome.errors for word in DIVERGED))
@@ -108,22 +109,22 @@ def trained(corpus, run, seed):
 
 
 def digest_of(text):
-    """SHA-256 in hex."""
+    """Returns the SHA-256 of a text in hex."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def digest_of_corpus(path):
-    """SHA-256 in hex of a file, or of the files of a folder and their names."""
+    """Returns the SHA-256 in hex of a file, or of the names and contents of the files of a folder."""
     if path.is_file():
         return digest_of(path.read_text("utf-8"))
     return digest_of("".join(f"{file.name}\n{file.read_text('utf-8')}" for file in sorted(path.iterdir())))
 
 
-def what_is_asked(source):
-    """The questions for a run, by the names of their scores: each a pair of a question and its right answers.
+def questions_by_score(source):
+    """Returns the test questions of a corpus, a dictionary from names of scores to lists of (question, right answers).
 
-    A reworded question that is another question of the corpus is left out. Empty for a corpus of unseen questions,
-    which `keras-transformer evaluate` asks.
+    A reworded question that equals another question of the corpus is left out. The dictionary is empty for a corpus of
+    unseen questions, which `keras-transformer evaluate` tests.
     """
     if source.kind != KNOWN:
         return {}
@@ -140,13 +141,13 @@ def what_is_asked(source):
 
 
 def known_scores(run, asked):
-    """The share of questions that a run answers right, by the names of `what_is_asked` and `GENERATED`."""
+    """Returns the share of right answers by the names of `questions_by_score` and `GENERATED`."""
     generated = shares(run, {GENERATED: asked[EXACT]}, "--answer-by", "generate")
     return {**shares(run, asked), **generated}
 
 
 def shares(run, asked, *options):
-    """The share of questions that a run answers right that is asked with such options, by their names."""
+    """Returns the share of right answers by name, for one set of command-line options."""
     questions = [question for pairs in asked.values() for question, _ in pairs]
     answers = said(["answer", run, *options], questions).removesuffix("\n").split("\n")
     if len(answers) != len(questions):
@@ -158,15 +159,15 @@ def shares(run, asked, *options):
 
 
 def exact_match(run):
-    """The share of exact answers on the test split of a run's corpus."""
+    """Returns the share of exact answers on the test split of a run's corpus."""
     return json.loads(said(["evaluate", run, "--json"]))["exact_match"]
 
 
 def said(words, lines=()):
-    """What a command of ours prints, with lines on its standard input.
+    """Returns the output of a command of ours, given lines on its standard input.
 
     Raises:
-        Failed: With the last line of standard error, if it fails.
+        Failed: With the last line of standard error, if the command fails.
     """
     command = [*map(str, ours.PROGRAM), *map(str, words)]
     text = "".join(f"{line}\n" for line in lines)

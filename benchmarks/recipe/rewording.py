@@ -1,6 +1,6 @@
-"""How people ask a known question in other words: to measure a run, never to train it.
+"""Rewords known questions as users do, to evaluate a run, never to train it.
 
-Each function takes a question in Korean or English and returns the reworded one, or None where it does not apply. The
+Each function takes a question in Korean or English and returns the reworded question, or None if it does not apply. The
 same question is always reworded in the same way.
 """
 
@@ -13,8 +13,13 @@ ENGLISH_LAUGHTER = ("!!", "~", " :)", " lol", " haha")
 
 ASKED = "뭐|거|언제|얼마|누구|어디"
 POLITE = "해|어|아|나|가|까|네|지|고|돼|줘|려|져|봐|와|워|써|사|타|내|래|데|면|서"
-FINALS, FINAL_SS, FINAL_BS, FINAL_L = "[\u11a8-\u11c2]", "\u11bb", "\u11b9", "\u11af"  # Any, and those of 있, 없, 할.
-NOUNS = "".join(f"(?<!{syllable})" for syllable in "올이피오방손침저")  # 올해, 이해, 피해, … are no verbs.
+FINALS, FINAL_SS, FINAL_BS, FINAL_L = (
+    "[\u11a8-\u11c2]",
+    "\u11bb",
+    "\u11b9",
+    "\u11af",
+)  # Any final consonant, and those of 있, 없, 할.
+NOUNS = "".join(f"(?<!{syllable})" for syllable in "올이피오방손침저")  # 올해, 이해, 피해, … are not verbs.
 KOREAN_ENDINGS = (
     # Polite to plain.
     ("예요", "야"),
@@ -59,42 +64,42 @@ FIRST_SYLLABLE = ord("가")
 
 
 def pick(question, options):
-    """One of the options, by a hash of the question."""
+    """Returns one of the options, selected by a hash of the question."""
     return options[int(hashlib.sha256(question.encode("utf-8")).hexdigest()[:8], 16) % len(options)]
 
 
 def is_korean(question):
-    """Whether there is a Hangul syllable in a question."""
+    """Returns whether a question contains a Hangul syllable."""
     return re.search("[가-힣]", question) is not None
 
 
 def is_english(question):
-    """Whether there are Latin letters and no Hangul in a question."""
+    """Returns whether a question contains Latin letters and no Hangul."""
     return not is_korean(question) and re.search("[A-Za-z]", question) is not None
 
 
 def without_spaces(question):
-    """A Korean question typed without its spaces. Nobody types English so."""
+    """Returns a Korean question without its spaces. English is not typed in this way."""
     together = re.sub(r"\s+", "", question)
     return together if is_korean(question) and together != question else None
 
 
 def with_laughter(question):
-    """The question with a sign of laughter, tears or excitement at its end."""
+    """Returns the question with an expression of laughter, tears or excitement at its end."""
     if is_korean(question):
         return question + pick(question, KOREAN_LAUGHTER)
     return question + pick(question, ENGLISH_LAUGHTER) if is_english(question) else None
 
 
 def other_ending(question):
-    """A Korean question in another speech level; an English one with a contraction exchanged, or else a "please"."""
+    """Returns a Korean question in another speech level; an English one with another contraction or a "please"."""
     if is_korean(question):
         return other_speech_level(question)
     return (exchanged_contraction(question) or with_please(question)) if is_english(question) else None
 
 
 def other_speech_level(question):
-    """A Korean question in another speech level; None if its ending is not one of `KOREAN_ENDINGS`."""
+    """Returns a Korean question in another speech level; None if its ending is not one of `KOREAN_ENDINGS`."""
     body, mark = re.fullmatch(r"(.*?)([\s?!.~…]*)", question, re.DOTALL).groups()
     body = unicodedata.normalize("NFD", body)  # An ending may begin within a syllable, as in 있, which ends in ㅆ.
     for ending, other in KOREAN_ENDINGS:
@@ -106,7 +111,7 @@ def other_speech_level(question):
 
 
 def exchanged_contraction(question):
-    """An English question with its first contraction written out, or two words contracted; None if it has neither."""
+    """Returns an English question with its first contraction expanded, or two words contracted; None without either."""
     for short, long in CONTRACTIONS:
         guards = (WITHIN_A_STATEMENT, NO_SUBJECT_NEXT) if short.endswith("n't") else ("", WORD_NEXT)
         for old, new, before, after in ((short, long, *guards), (long, short, "", WORD_NEXT)):
@@ -119,17 +124,17 @@ def exchanged_contraction(question):
 
 
 def like(model, text):
-    """A text with the first letter as large as the model's."""
+    """Returns a text with the first letter in the case of the model's."""
     return text[0].upper() + text[1:] if model[0].isupper() else text
 
 
 def with_please(question):
-    """An English question with a "please" at its end; None if it is no question."""
+    """Returns an English question with a "please" at its end; None if it is not a question."""
     return f"{question[:-1]} please?" if question.endswith("?") else None
 
 
 def one_letter_wrong(question):
-    """The question with a key beside the right one pressed once, in a word of at least two letters."""
+    """Returns the question with a typo: one adjacent key pressed in a word of at least two letters."""
     typed = [
         question[:place] + wrong + question[place + 1 :]
         for word in re.finditer("[가-힣]{2,}|[A-Za-z]{2,}", question)
@@ -140,7 +145,7 @@ def one_letter_wrong(question):
 
 
 def mistyped(character):
-    """All that comes of a Latin letter or a Hangul syllable where one key is missed."""
+    """Returns all results of hitting one adjacent key while typing a Latin letter or a Hangul syllable."""
     if character.isascii():
         wrong = neighbours(character.lower())
         return [letter.upper() for letter in wrong] if character.isupper() else wrong
@@ -155,7 +160,7 @@ def mistyped(character):
 
 
 def neighbours(letter):
-    """The letters on the keys beside that of a letter; vowels of a vowel, consonants of a consonant in Hangul."""
+    """Returns the letters on the adjacent keys; in Hangul, only vowels for a vowel, only consonants for a consonant."""
     for rows in KEYBOARDS:
         for row, keys in enumerate(rows):
             if letter in keys:

@@ -7,7 +7,7 @@ The full step is left to Keras, which compiles it on a GPU. On a CPU, XLA is slo
 products. For float32 it is faster, but needs about 160 MB more memory at the tutorial's sizes.
 
 **A compiled program must not run twice at the same time on a CPU.** XLA gives larger float32 reductions to a library
-(YNNPACK). In each of the first runs of a program, it lays them out anew for this library, in a list that has no lock.
+(YNNPACK). In each of the first runs of a program, it rearranges them for this library, in a list that has no lock.
 If two of these runs overlap, the process ends, in rare cases, with SIGSEGV. It happened in training, where TensorFlow
 runs independent computations in parallel, such as the encoder and the first layer of the decoder, which share programs.
 Different programs may run at the same time.

@@ -24,9 +24,9 @@ class Answer:
 
     Attributes:
         text: The text of the answer.
-        score: The log-probability in nats, summed over the tokens, of a generated answer; None of a retrieved one.
-        sources: A tuple of `Match`es. Of a retrieved answer: the exchanges that give it, then the other nearest ones.
-            Of a generated answer: the exchanges nearest to the question. Empty without a datastore.
+        score: The log-probability of a generated answer in nats, summed over its tokens; None for a retrieved answer.
+        sources: A tuple of `Match`es. For a retrieved answer: first the exchanges with this answer, then the other
+            nearest ones. For a generated answer: the exchanges nearest to the question. Empty without a datastore.
     """
 
     text: str

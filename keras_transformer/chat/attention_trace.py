@@ -23,10 +23,11 @@ class AttentionTrace:
     """A question, its answer, and the attention weights of every layer and head between their tokens.
 
     Attributes:
-        asked: The question's text.
+        asked: The text of the question.
         question: The input tokens of the encoder, a list of texts.
         answer: The generated tokens, including the end token, a list of texts.
-        written: The decoded answer after each token. The tokens alone do not determine its spaces.
+        written: The decoded answer after each token, a list of texts. It contains the spaces, which the tokens alone do
+            not determine.
         encoder: Encoder self-attention, float32 (layers, heads, question, question). Each row sums to 1: the attention
             of the row's token to the columns' tokens.
         decoder: Decoder self-attention, float32 (layers, heads, answer, answer). Row i belongs to the generation of

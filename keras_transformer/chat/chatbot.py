@@ -24,8 +24,8 @@ from keras_transformer.runs.run import Run
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.text.turns import question_ids
 
-SOURCES = 3  # Matches that an answer cites.
-BATCH = 64  # Answers that are generated in a batch.
+SOURCES = 3  # Maximum number of matches per answer.
+BATCH = 64  # Maximum number of questions per batch.
 SECONDS_A_PIECE = 0.05  # Target time per piece of a stream; every piece has an overhead.
 INCOMPLETE = "\ufffd"  # Incomplete bytes of a character decode to this.
 

@@ -1,12 +1,13 @@
-"""Embeddings of questions, learned from the exchanges: questions that share an answer should be near each other.
+"""Question embeddings trained on the exchanges of a corpus, so that questions with the same answer are near each other.
 
-Each character n-gram has a vector. The embedding of a text is their sum, weighted by TF-IDF, at length 1. Contrastive
-training fits the vectors (InfoNCE, van den Oord et al. 2018, equation 4): in a batch, a question should be more similar
-to its answer, and to another question with the same answer, than to the answers and questions of the others.
+Each character n-gram has a vector. The embedding of a text is the sum of the vectors of its n-grams, weighted by TF-IDF
+and scaled to unit length. The vectors are trained with a contrastive loss (InfoNCE, van den Oord et al. 2018, equation
+4): within a batch, each question should be more similar to its own answer, and to another question with this answer,
+than to the answers and questions of the other rows.
 
-The gradient is written out in NumPy. It is short, needs no compilation, and is the same on every Keras backend and in
-every process of a distributed training. The products of its matrices are small: a second thread gains nothing, changes
-the last bits, and on a busy machine spends most of its time waiting. So they are computed on one.
+The gradient is computed in NumPy. This is short, needs no compilation, and gives the same result on every Keras backend
+and in every process of distributed training. The matrices are small: a second BLAS thread gains nothing, changes the
+last bits and, on a busy machine, spends most of its time waiting. One thread computes their products.
 """
 
 import numpy as np
@@ -16,12 +17,12 @@ from keras_transformer.chat.question_index import NgramVectorizer
 from keras_transformer.text.normalize import normalize
 
 DIMENSIONS = 128
-MOST_NGRAMS = 2**15  # The n-grams that most texts have; the others have no vector.
+MOST_NGRAMS = 2**15  # Maximum number of n-grams with a vector: the most frequent ones.
 STEPS, BATCH = 600, 256
 LEARNING_RATE = 0.003
 TEMPERATURE = 0.1
-KEPT = 0.7  # Share of the n-grams of a text that are read in a step, which prepares for new spellings.
-BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's (Kingma & Ba 2015).
+KEPT = 0.7  # Share of the n-grams of a text kept in a step (n-gram dropout), for robustness to unseen spellings.
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Hyperparameters of Adam (Kingma & Ba 2015).
 TINY = 1e-12
 
 
@@ -29,8 +30,8 @@ class QuestionEmbeddings:
     """Maps TF-IDF vectors of texts to embeddings.
 
     Args:
-        columns: Columns of the n-grams that have a vector, int32 (ngrams,), ascending.
-        vectors: Their vectors, float16 (ngrams, dimensions).
+        columns: The columns of the TF-IDF vectors whose n-grams have a vector, int32 (ngrams,), ascending.
+        vectors: The vectors of these n-grams, float16 (ngrams, dimensions).
     """
 
     def __init__(self, columns, vectors):
@@ -40,18 +41,20 @@ class QuestionEmbeddings:
         return len(self.columns)
 
     def __call__(self, weighted):
-        """The embeddings of texts at length 1, float16 (texts, dimensions); zeros for a text without a known n-gram.
+        """Returns the embeddings of texts, scaled to unit length: float16 (texts, dimensions).
+
+        The embedding of a text in which no n-gram has a vector is zero.
 
         Args:
-            weighted: Their TF-IDF vectors, sparse float32 (texts, `FEATURES`).
+            weighted: The TF-IDF vectors of the texts, sparse float32 (texts, `FEATURES`).
         """
         return at_length_one(weighted[:, self.columns] @ self.vectors.astype("float32"))[0].astype("float16")
 
     def coverage(self, weighted):
-        """How much of each text its embedding is made of: the share of n-grams with a vector, by squared weight.
+        """Returns the share of each text, by squared TF-IDF weight, whose n-grams have a vector.
 
         Args:
-            weighted: TF-IDF vectors of texts, of unit length, sparse float32 (texts, `FEATURES`).
+            weighted: The TF-IDF vectors of the texts, of unit length, sparse float32 (texts, `FEATURES`).
 
         Returns:
             Shares from 0 to 1, float32 (texts,).
@@ -61,58 +64,61 @@ class QuestionEmbeddings:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_embeddings(questions, answers, seed=0):
-    """The `QuestionEmbeddings` of a corpus.
+    """Trains `QuestionEmbeddings` on a corpus.
 
     Args:
-        questions: Texts, at least one.
-        answers: Theirs.
-        seed: Seed of the first vectors and of the batches.
+        questions: The questions, a list of at least one text.
+        answers: The answer to each question, a list of texts.
+        seed: Random seed of the initial vectors and of the batches.
+
+    Returns:
+        The `QuestionEmbeddings`.
     """
     random = np.random.default_rng(seed)
     vectorizer = NgramVectorizer(questions, answers)
-    sides = vectorizer(questions), vectorizer(answers)
-    columns = frequent_columns(sides)
-    questions, texts = (side[:, columns] for side in sides)
+    matrices = vectorizer(questions), vectorizer(answers)
+    columns = frequent_columns(matrices)
+    questions, texts = (matrix[:, columns] for matrix in matrices)
     groups = np.unique([normalize(answer) for answer in answers], return_inverse=True)[1]
     vectors = random.normal(0, DIMENSIONS**-0.5, (len(columns), DIMENSIONS)).astype("float32")
     optimizer = Adam(vectors.shape)
     for step in range(STEPS):
         rows = random.choice(len(groups), min(BATCH, len(groups)), replace=False)
-        batch = questions[rows], questions[mates(rows, groups, random)], texts[rows]
-        gradient = contrastive_gradient([thinned(one, random) for one in batch], groups[rows], vectors)
+        batch = questions[rows], questions[rows_with_same_group(rows, groups, random)], texts[rows]
+        gradient = contrastive_gradient([drop_ngrams(one, random) for one in batch], groups[rows], vectors)
         vectors -= (1 - step / STEPS) * LEARNING_RATE * optimizer.direction(gradient)
     return QuestionEmbeddings(columns, vectors)
 
 
-def frequent_columns(sides):
-    """The columns of the `MOST_NGRAMS` n-grams that most texts have, int32 (ngrams,), ascending."""
-    counts = sum(side.getnnz(axis=0) for side in sides)
+def frequent_columns(matrices):
+    """Returns the columns of the `MOST_NGRAMS` n-grams that most texts contain, int32 (ngrams,), ascending."""
+    counts = sum(matrix.getnnz(axis=0) for matrix in matrices)
     most = np.argsort(-counts, kind="stable")[: min(MOST_NGRAMS, np.count_nonzero(counts))]
     return np.sort(most).astype("int32")
 
 
-def mates(rows, groups, random):
-    """For each row one at random that is in the same group, itself perhaps."""
+def rows_with_same_group(rows, groups, random):
+    """Returns for each row a random row with the same group, which may be the row itself."""
     order = np.argsort(groups, kind="stable")
     starts, ends = (np.searchsorted(groups[order], groups[rows], side) for side in ("left", "right"))
     return order[random.integers(starts, ends)]
 
 
-def thinned(weighted, random):
-    """Sparse vectors of which each entry stays with the probability `KEPT`."""
-    thinned = weighted.copy()
-    thinned.data *= random.random(len(thinned.data)) < KEPT
-    return thinned
+def drop_ngrams(weighted, random):
+    """Returns a copy of sparse vectors in which each entry is kept with probability `KEPT` and set to 0 otherwise."""
+    kept = weighted.copy()
+    kept.data *= random.random(len(kept.data)) < KEPT
+    return kept
 
 
 def contrastive_gradient(batch, groups, vectors):
-    """The gradient of the loss with respect to the vectors of the n-grams, float32 (ngrams, dimensions).
+    """Returns the gradient of the loss with respect to the n-gram vectors, float32 (ngrams, dimensions).
 
     Args:
-        batch: TF-IDF vectors of questions, of other questions with the same answers, and of the answers: sparse float32
-            (rows, ngrams), three times.
-        groups: The number of each row's answer, (rows,).
-        vectors: Those of the n-grams, float32 (ngrams, dimensions).
+        batch: Three matrices of TF-IDF vectors, each sparse float32 (rows, ngrams): questions, other questions with the
+            same answers, and these answers.
+        groups: The group of each row, integers (rows,). Rows with the same answer have the same group.
+        vectors: The n-gram vectors, float32 (ngrams, dimensions).
     """
     same = groups[:, np.newaxis] == groups
     targets = (same / same.sum(axis=1)).astype("float32")  # Symmetric: rows of a group have equal sums.
@@ -130,17 +136,17 @@ def contrastive_gradient(batch, groups, vectors):
 
 
 class Adam:
-    """The directions of Adam's steps (Kingma & Ba 2015, algorithm 1).
+    """The update directions of the Adam optimizer (Kingma & Ba 2015, algorithm 1).
 
     Args:
-        shape: That of what is trained.
+        shape: The shape of the trained array.
     """
 
     def __init__(self, shape):
         self._steps, self._mean, self._square = 0, np.zeros(shape, "float32"), np.zeros(shape, "float32")
 
     def direction(self, gradient):
-        """The direction of the next step, an array like the gradient."""
+        """Returns the direction of the next update, an array of the same shape as the gradient."""
         self._steps += 1
         self._mean += (1 - BETA_1) * (gradient - self._mean)
         self._square += (1 - BETA_2) * (gradient**2 - self._square)
@@ -149,12 +155,19 @@ class Adam:
 
 
 def softmax(logits):
-    """Softmax over the last axis."""
+    """Returns the softmax over the last axis."""
     exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 def at_length_one(x):
-    """Vectors (…, dimensions) at length 1, zeros as they are; and the lengths that they had (…, 1)."""
+    """Scales vectors to unit length; zero vectors stay zero.
+
+    Args:
+        x: Vectors, float32 (…, dimensions).
+
+    Returns:
+        The scaled vectors (…, dimensions), and their lengths before scaling (…, 1).
+    """
     lengths = np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), TINY)
     return x / lengths, lengths

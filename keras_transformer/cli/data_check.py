@@ -3,6 +3,7 @@
 import json
 import sys
 
+from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
 from keras_transformer.cli.console import example_line
 from keras_transformer.cli.language_option import add_language_option
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
@@ -45,6 +46,7 @@ def add_check(data_commands):
 
 def run_check(options):
     """Prints the report."""
+    import_tensorflow_quietly()
     from keras_transformer.data.quality.report import check_corpus
 
     encoding = options.encoding or DEFAULT_ENCODING

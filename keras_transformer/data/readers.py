@@ -4,6 +4,7 @@ import codecs
 import collections
 import contextlib
 import csv
+import difflib
 import itertools
 import json
 import os
@@ -351,6 +352,8 @@ def _delimited_rows(path, delimiter, names, encoding):
                     continue
                 if len(cells) != 2:
                     raise _unknown_columns(path, cells, "question or answer")
+                if _looks_like_a_header(cells):
+                    raise _unknown_header(path, row, cells)
                 columns = (0, 1)  # There is no header, and this row is the first pair.
             if problem:
                 yield row, None, None, problem
@@ -439,6 +442,33 @@ def _unknown_columns(path, present, missing):
             names=listing(present),
         )
     )
+
+
+def _unknown_header(path, row, cells):
+    return InputError(
+        _(
+            "{path}: row {row} looks like a header ({names}): name the columns question and answer in it, or give "
+            "their names with --question and --answer; if it is a pair, add a header above it",
+            path=path,
+            row=row,
+            names=listing(cells),
+        )
+    )
+
+
+def _looks_like_a_header(cells):
+    """Returns whether two cells, neither of them a known name, are probably names of columns and not a pair."""
+    names = (QUESTION_NAMES, ANSWER_NAMES)
+    return any(all(map(_resembles_a_name, cells, order)) for order in (names, names[::-1]))
+
+
+def _resembles_a_name(cell, names):
+    """Returns whether a cell is one of the names, misspelled or with another word. A sentence is none."""
+    words = re.split(r"[\s_:]+", unicodedata.normalize("NFC", cell).lower().strip())
+    if len(words) > 2 or cell.strip().endswith((".", "?", "!")):
+        return False
+    names = [name for name in names if len(name) > 1]
+    return any(difflib.get_close_matches(word, names, cutoff=0.8) for word in words)
 
 
 def listing(texts, separator=", "):

@@ -10,7 +10,7 @@ from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.layers import Tensor
 
-BELOW_ONE = 1 - 1e-6  # A float32 sum times this is less than the sum, regardless of rounding.
+BELOW_ONE = 1 - 1e-6  # A float32 sum times this number is less than the sum, regardless of rounding.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Greedy:
         return np.zeros((questions * num_return, max_length), "float32")
 
     def select_token(self, log_probabilities: Tensor, uniforms: Tensor) -> Tensor:
-        """Selects token ids (rows,) from log-probabilities (rows, vocab_size). Of equal tokens, the first wins."""
+        """Selects token ids (rows,) from log-probabilities (rows, vocab_size). Of equal ones, the lowest id wins."""
         # Equivalent to `argmax`, which is slow in XLA.
         return first_of(ops.equal(log_probabilities, ops.max(log_probabilities, axis=-1, keepdims=True)))
 
@@ -109,29 +109,38 @@ class Forced:
 
 
 def described(value):
-    """Returns a strategy as a dictionary, and any other value unchanged."""
+    """Returns a strategy as a dictionary for JSON, and any other value unchanged."""
     if not dataclasses.is_dataclass(value):
         return value
     return {"kind": type(value).__name__.lower(), **dataclasses.asdict(value)}
 
 
-def first_of(wanted):
-    """Returns the first wanted token of each row, int32 (rows,), from booleans (rows, vocab_size)."""
-    token = ops.arange(wanted.shape[-1])
-    return ops.min(ops.where(wanted, token, token[-1]), axis=-1)
+def first_of(mask):
+    """Returns the index of the first True in each row, int32 (rows,), from booleans (rows, vocab_size)."""
+    token = ops.arange(mask.shape[-1])
+    return ops.min(ops.where(mask, token, token[-1]), axis=-1)
 
 
 def keep_top_k(probabilities, number):
-    """Keeps the `number` highest probabilities (rows, vocab_size) and sets the rest to 0. Ties with the last stay."""
+    """Keeps the highest probabilities of each row and sets the others to 0. All that tie with the last one stay.
+
+    Args:
+        probabilities: float32 (rows, vocab_size).
+        number: Number of probabilities to keep.
+    """
     number = min(number, probabilities.shape[-1])
     least = ops.top_k(probabilities, number)[0][:, -1:]
     return ops.where(probabilities >= least, probabilities, 0.0)
 
 
 def keep_top_p(probabilities, share):
-    """Keeps the highest probabilities (rows, vocab_size) that first reach `share` of the sum, and sets the rest to 0.
+    """Keeps the smallest set of highest probabilities that reaches `share` of the sum, and sets the others to 0.
 
-    Ties with the last one stay.
+    All that tie with the last one stay.
+
+    Args:
+        probabilities: float32 (rows, vocab_size).
+        share: The share of the sum to keep, from 0 to 1.
     """
     descending = ops.flip(ops.sort(probabilities, axis=-1), axis=-1)
     before = ops.cumsum(descending, axis=-1) - descending

@@ -22,8 +22,8 @@ from keras_transformer.runs.tensor_file import tensors_checksum
 if TYPE_CHECKING:
     pass
 
-MOST = 2000  # Maximum number of questions. The standard error of a rate of 5 % is then a tenth of it.
-FOREIGN = 500  # Number of questions that out-of-domain questions are made from.
+MOST = 2000  # Maximum number of questions. The standard error of a rate of 5 % is then 0.5 %.
+FOREIGN = 500  # Number of in-domain questions from which out-of-domain questions are created.
 
 
 def calibrate(
@@ -71,7 +71,7 @@ def calibrate(
 
 
 def numbers(bot, questions, answer_by=GENERATE, generation=None):
-    """Returns the pair that a `Confidence` judges for each question: its answer's score, its pieces per character."""
+    """Returns a pair for each question, as in `Confidence.own`: the answer's score, the pieces per character."""
     if answer_by == GENERATE:
         one = (generation or GenerationConfig()).of_one_answer()
         scores = [score for [(_, score)] in bot.n_best(questions, one)]
@@ -81,7 +81,7 @@ def numbers(bot, questions, answer_by=GENERATE, generation=None):
 
 
 def different(questions):
-    """Returns the questions without duplicates and blank ones, compared as the frozen split does."""
+    """Returns the questions without duplicates and blank ones. Duplicates are detected as in the frozen split."""
     return list(dict.fromkeys(filter(None, (unicodedata.normalize("NFC", text.strip()) for text in questions))))
 
 

@@ -29,7 +29,7 @@ class Evaluation:
     """The questions, answers and scores of a run.
 
     Attributes:
-        asked: Dictionary from each different question to all of its answers in the corpus, the references.
+        asked: Dictionary from each distinct question to its reference answers, a list of texts.
         answers: The run's answers, in the same order.
         scores: Dictionary from names to `Score`s.
         leaked: Number of the questions that are in the run's training data; None if its corpus was not found.
@@ -44,7 +44,7 @@ class Evaluation:
 
     @property
     def distinct(self):
-        """Dictionary of the shares of distinct words and word pairs, which are no `Score`s because they are no sums."""
+        """Dictionary of the shares of distinct words and word pairs. These are not sums, so they are not `Score`s."""
         return {f"distinct_{n}": text_metrics.distinct(self.answers, n) for n in (1, 2)}
 
     @property
@@ -127,7 +127,13 @@ def evaluation(
 
 
 def scores_of(answers, references, training_answers=None):
-    """Returns a dictionary of the `Score`s of answers; `references` holds a list of reference answers for each."""
+    """Returns the `Score`s of answers, a dictionary from their names.
+
+    Args:
+        answers: The answers, a list of texts.
+        references: For each answer, a list of reference texts.
+        training_answers: The answers of the training split; None to omit the share of copied answers.
+    """
     scores = {
         "chrf": text_metrics.chrf(answers, references),
         "bleu": text_metrics.bleu(answers, references),
@@ -141,7 +147,7 @@ def scores_of(answers, references, training_answers=None):
 
 
 def answers_by_question(pairs):
-    """Returns a dictionary from each different question, compared as the frozen split does, to its answers."""
+    """Returns a dictionary from each distinct question, compared as in the frozen split, to its answers."""
     asked = {}
     for question, answer in zip(pairs["question"], pairs["answer"]):
         asked.setdefault(canonical(question), []).append(answer)

@@ -243,7 +243,7 @@ def checked_record(line):
 
 
 def text_fault(text):
-    """Returns what is wrong with a text; None if it is valid."""
+    """Returns a description of what is wrong with a text; None if it is valid."""
     if not isinstance(text, str):
         return translatable("is not a text")
     if not text.strip():

@@ -10,15 +10,15 @@ from keras_transformer.errors import InputError
 
 
 def leaked_questions(run, pairs):
-    """Counts the different questions that are in the training split of a run's corpus.
+    """Counts the distinct questions that are in the training split of a run's corpus.
 
-    Questions are compared by text, not by file name: a file of training data may be evaluated on its own, or have been
-    copied under another name.
+    Questions are compared by text. The file name does not matter, because a training file may be evaluated on its own
+    or under another name.
 
     Args:
         run: The `Run`.
-        pairs: DataFrame with the column "question"; with a column "opening", a question of a conversation counts only
-            if its opening is the same, too.
+        pairs: DataFrame with the column "question". If it also has the column "opening", a question of a conversation
+            counts only if its opening is the same, too.
 
     Returns:
         The number of questions; None if the corpus is no longer at its path. Nothing is downloaded.
@@ -59,11 +59,11 @@ def corpus_of(run):
 
 
 def is_elsewhere(path):
-    """Returns whether a path names a corpus of the catalog that is not downloaded."""
+    """Returns whether a path names a corpus of the catalog that has not been downloaded."""
     return is_corpus(path) and not find_corpus(path).is_here
 
 
 def keys_of(pairs):
-    """Yields the key of each question, compared as the frozen split does: a pair of its opening and itself."""
+    """Yields the key of each question: its opening and itself, normalized as in the frozen split."""
     for opening, question in zip(pairs["opening" if "opening" in pairs else "question"], pairs["question"]):
         yield canonical(opening), canonical(question)

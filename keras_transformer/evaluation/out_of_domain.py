@@ -13,15 +13,15 @@ WORDS = 3  # Minimum for mixed words; fewer random words may well form a questio
 
 
 def invented(questions):
-    """Creates out-of-domain questions of several kinds from in-domain ones, of the same lengths and with a fixed seed.
+    """Creates out-of-domain questions of several kinds from in-domain questions of the same lengths, with a fixed seed.
 
     Args:
         questions: The in-domain questions, a list of texts.
 
     Returns:
-        A dictionary from the kinds to lists of texts: "random Hangul" and "random letters", with the spaces in place;
-        "shuffled characters" of each question; "mixed words", drawn from all questions. Texts that equal a question
-        are removed, as are empty kinds.
+        A dictionary from the name of each kind to a list of texts: "random Hangul" and "random letters", with the
+            spaces of the question kept; "shuffled characters" of each question; "mixed words", drawn from all
+            questions. Texts that equal an in-domain question are removed, as are empty kinds.
     """
     random, own = np.random.default_rng(SEED), set(map(normalize, questions))
     words = list(itertools.chain(*map(str.split, questions)))
@@ -63,6 +63,11 @@ def separation(confidence, foreign):
 
 
 def auroc(own, foreign):
-    """Returns the probability that a value of `own` is above one of `foreign`, with ties counted half; both arrays."""
+    """Returns the probability that a value of `own` exceeds one of `foreign`; ties count half.
+
+    Args:
+        own: The values of in-domain questions, an array (questions,).
+        foreign: The values of out-of-domain questions, an array (questions,).
+    """
     below, up_to = (np.searchsorted(np.sort(own), foreign, side=side) for side in ("left", "right"))
     return float(1 - (below + up_to).mean() / (2 * len(own)))

@@ -21,7 +21,7 @@ from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID, pad
 from keras_transformer.text.normalize import normalize
 
-TOKENS = 2048  # Answer tokens per batch, to limit memory: each has as many logits as the vocabulary has tokens.
+TOKENS = 2048  # Answer tokens per batch. This limits memory, because each token has vocab_size logits.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Likelihood:
     """The sums over the answers to each question.
 
     Attributes:
-        nats: Cross-entropy in nats, float array (questions,).
-        tokens: Number of predicted tokens, array (questions,).
-        characters: Number of characters, array (questions,).
+        nats: Cross-entropy in nats, float64 (questions,).
+        tokens: Number of predicted tokens, float64 (questions,).
+        characters: Number of characters, float64 (questions,).
     """
 
     nats: np.ndarray
@@ -58,6 +58,9 @@ def likelihood(bot, asked):
         bot: The `Chatbot`.
         asked: Dictionary from questions to lists of their answers.
 
+    Returns:
+        The `Likelihood`.
+
     Raises:
         InputError: If no pair is left.
     """
@@ -83,11 +86,11 @@ def likelihood(bot, asked):
 
 
 def losses(model, ids):
-    """Returns the cross-entropy of each answer in nats, summed over its tokens, as a vector.
+    """Returns the cross-entropy of each answer in nats, summed over its tokens: float64 (answers,).
 
     Args:
         model: A `transformer()`.
-        ids: Pairs of the token ids of a question and of its answer.
+        ids: A list of pairs: the token ids of a question, and those of its answer.
     """
     order = sorted(range(len(ids)), key=lambda pair: tuple(map(len, reversed(ids[pair]))))
     sums = np.zeros(len(ids))

@@ -55,10 +55,10 @@ def chrf(answers, references):
 
 
 def bleu(answers, references):
-    """Computes BLEU with sacreBLEU, from 0 to 100, on characters (`tok:char`) if most references are Korean.
+    """Computes BLEU with sacreBLEU, from 0 to 100.
 
-    Other references use words (`tok:13a`). Korean words include their particles, so that n-grams of whole words rarely
-    match.
+    BLEU is computed on characters (`tok:char`) if most references are Korean, else on words (`tok:13a`). Korean words
+    include their particles, so that n-grams of whole words rarely match.
     """
     tokenize = "char" if mostly_korean(list(itertools.chain(*references))) else "13a"
     return by_sacrebleu(package("sacrebleu.metrics").BLEU(tokenize=tokenize, force=True), answers, references)

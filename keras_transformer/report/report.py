@@ -53,15 +53,15 @@ def report_html(
     Args:
         run_dir: The run folder.
         pairs: DataFrame with the columns "question" and "answer", as for `evaluate`.
-        training_answers: As for `evaluate`; if given, the pairs are from the run's own corpus.
+        training_answers: As for `evaluate`. If given, the pairs must be from the run's own corpus.
         corpus: The name of the corpus of the pairs.
-        split: The split of the corpus that the pairs are from; None if they are the whole corpus.
+        split: The dataset split of the pairs; None for the whole corpus.
         commands: Command lines that reproduce the report.
         answer_by: As for `evaluate`.
         generation: As for `evaluate`.
 
     Returns:
-        The page, a `Page`, which is a string that notebooks display.
+        The page, a `Page`: a string that notebooks display.
 
     Raises:
         InputError: If a package of the extra "report" is missing, or like `evaluate`.
@@ -105,7 +105,7 @@ def check_packages():
 
 
 def template():
-    """Returns the template of the page; values are escaped, and undefined ones raise an error."""
+    """Returns the Jinja template of the page. It escapes values and raises an error for undefined ones."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -13,7 +13,7 @@ class Sample:
 
     Attributes:
         question: The question.
-        references: Its different answers in the corpus, a list.
+        references: Its distinct answers in the corpus, a list.
         answer: The run's answer.
         chrf: The chrF of this answer.
     """
@@ -27,9 +27,12 @@ class Sample:
 def samples(evaluation):
     """Selects the samples of an `Evaluation` for a report.
 
+    Args:
+        evaluation: The `Evaluation`.
+
     Returns:
-        A list of random samples in corpus order, drawn independently of the answers; and a list of the worst of the
-        other samples by chrF, the worst first.
+        Two lists of `Sample`s. The first is drawn at random, independently of the answers, and is in corpus order. The
+        second holds the worst of the other samples by chrF, worst first.
     """
     order = np.random.default_rng(SEED).permutation(len(evaluation.asked)).tolist()
     questions, score = list(evaluation.asked), evaluation.scores["chrf"]

@@ -107,7 +107,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "pairs": "문답 쌍",
         "train": "학습용",
         "validation": "검증용",
-        "test": "시험용",
+        "test": "테스트용",
         "licence": "라이선스",
         "not_known": "모름",
         "fingerprint": "지문",

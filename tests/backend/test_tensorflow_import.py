@@ -26,6 +26,13 @@ def test_the_package_prints_nothing_when_it_imports_tensorflow(code):
     assert stderr_of(code) == ""
 
 
+def test_the_check_of_a_corpus_prints_its_steps_alone(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("question,answer\nhello,Hi!\n")
+    said = stderr_of(f"from keras_transformer.cli.main import main; main(['data', 'check', {str(path)!r}])")
+    assert said.splitlines() == [f"reading {path} …", "measuring vocabularies …"]
+
+
 def test_a_log_level_of_the_user_stays():
     said = stderr_of("import keras_transformer; keras_transformer.train", TF_CPP_MIN_LOG_LEVEL="0")
     assert "oneDNN custom operations are on" in said

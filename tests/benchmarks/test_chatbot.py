@@ -9,9 +9,9 @@ from keras_transformer import split_pairs
 
 
 def test_share_right_and_commonest_count_answers():
-    assert chatbot.share_right(["네", "아니요 "], [["네"], ["아니요", "글쎄요"]]) == 1
-    assert chatbot.share_right(["네", "아니요"], [["네"], ["글쎄요"]]) == 0.5
-    assert chatbot.commonest(["네", "네", "아니요", "글쎄요"]) == 0.5
+    assert chatbot.share_of_right_answers(["네", "아니요 "], [["네"], ["아니요", "글쎄요"]]) == 1
+    assert chatbot.share_of_right_answers(["네", "아니요"], [["네"], ["글쎄요"]]) == 0.5
+    assert chatbot.share_of_most_frequent(["네", "네", "아니요", "글쎄요"]) == 0.5
 
 
 def test_reworded_questions_keep_their_answers_and_leave_out_what_stays_the_same():

@@ -9,5 +9,5 @@ def test_a_small_datastore_is_measured(tmp_path):
 
 
 def test_made_up_exchanges_are_always_the_same():
-    assert datastore.made_up(3) == datastore.made_up(4)[:3]
-    assert [one.row for one in datastore.made_up(3)] == [1, 2, 3]
+    assert datastore.generated_exchanges(3) == datastore.generated_exchanges(4)[:3]
+    assert [one.row for one in datastore.generated_exchanges(3)] == [1, 2, 3]

@@ -8,7 +8,7 @@ from keras_transformer.chat.question_embeddings import (
     QuestionEmbeddings,
     contrastive_gradient,
     learn_embeddings,
-    mates,
+    rows_with_same_group,
 )
 from keras_transformer.chat.question_index import NgramVectorizer
 
@@ -56,12 +56,12 @@ def test_only_the_most_frequent_ngrams_have_vectors(monkeypatch):
     )
 
 
-def test_a_mate_has_the_same_answer():
+def test_a_row_of_the_same_group_has_the_same_answer():
     groups = np.array([0, 1, 0, 2, 1])
     rows = np.arange(5).repeat(20)
-    found = mates(rows, groups, np.random.default_rng(0))
-    assert (groups[found] == groups[rows]).all()
-    assert set(found[rows == 0]) == {0, 2}
+    partners = rows_with_same_group(rows, groups, np.random.default_rng(0))
+    assert (groups[partners] == groups[rows]).all()
+    assert set(partners[rows == 0]) == {0, 2}
 
 
 def loss(batch, groups, vectors):

@@ -62,6 +62,26 @@ def test_rows_are_pairs_or_say_why_not(tmp_path):
     assert list(read_rows(path)) == [(2, "안녕?", "네", None, "안녕?"), (3, "잘 지내?", "", "no answer", "잘 지내?")]
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["quesiton,anwser", "Question Text,Answer Text", "question:,answer:", "질문 내용,답변 내용", "replys,prompts"],
+)
+def test_a_header_of_unknown_names_is_not_read_as_a_pair(tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_text(f"\n{header}\n안녕?,네\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.csv: row 2 looks like a header .* with --question and --answer"):
+        list(read_rows(path))
+    names = header.split(",")
+    assert [row[1] for row in read_rows(path, *names)] == ["안녕?"]
+
+
+@pytest.mark.parametrize("pair", ["q1,a1", "en,ko", "Any questions?,No answer.", "질문 하나 해도 돼,대답해 줄게"])
+def test_a_first_pair_is_not_taken_for_a_header(tmp_path, pair):
+    path = tmp_path / "a.tsv"
+    path.write_text(pair.replace(",", "\t") + "\n안녕?\t네\n", encoding="utf-8")
+    assert len(list(read_rows(path))) == 2
+
+
 @pytest.mark.parametrize(("lines", "counts"), [((3, 5), (3, 5)), ((5, 3), (5, 3)), ((0, 1), (0, 1))])
 def test_parallel_files_are_counted_to_their_ends(tmp_path, lines, counts):
     paths = [tmp_path / "q.txt", tmp_path / "a.txt"]

@@ -57,9 +57,9 @@ def test_what_is_kept_has_its_outputs_from_one_run(name, language):
 
 
 def without_words(cell):
-    """Returns the syntax tree of a code cell, with all strings left blank and without the import of a Korean font."""
+    """Returns the syntax tree of a code cell, with all strings left blank and without Korean font and language."""
     tree = ast.parse(cell.source if not cell.source.startswith("!") else "")
-    tree.body = [one for one in tree.body if "koreanize_matplotlib" not in ast.unparse(one)]
+    tree.body = [one for one in tree.body if not re.search("koreanize_matplotlib|use_language", ast.unparse(one))]
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):  # The words between the values may be in another order.
             node.values = sorted((one for one in node.values if isinstance(one, ast.FormattedValue)), key=ast.dump)

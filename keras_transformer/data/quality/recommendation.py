@@ -57,7 +57,7 @@ LARGE_CORPUS = 1_000_000  # Minimum number of pairs for these limits, with fewer
 LARGE_PRESENTATIONS, LARGE_EPOCHS = 10_000_000, (3, 10)
 TRANSLATION_WARM_UP, LEAST_WARM_UP = 0.1, 50
 LEARNING_RATE, WIDE, WIDE_LEARNING_RATE = 0.0007, 512, 0.0005  # The last one applies from d_model `WIDE` on.
-DROPOUT, NATURAL_DROPOUT, NATURAL_PAIRS = 0.1, 0.3, 50_000  # The second applies below so many natural pairs.
+DROPOUT, NATURAL_DROPOUT, NATURAL_PAIRS = 0.1, 0.3, 50_000  # The second applies below this number of natural pairs.
 CLOSED_DROPOUT = 0.0  # A rule is either learned or not: with dropout .1, three times as many answers stay wrong.
 LABEL_SMOOTHING = 0.1
 

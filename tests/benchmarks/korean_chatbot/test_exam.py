@@ -4,7 +4,7 @@ import os
 import pandas as pd
 import pytest
 
-from benchmarks.korean_chatbot.exam import Answers, Exam, WorkFolder, file_name, kept_or_asked
+from benchmarks.korean_chatbot.exam import Answers, Exam, WorkFolder, file_name, load_or_ask
 from keras_transformer import InputError
 
 QUESTIONS = ["안녕", "잘 자"]
@@ -21,19 +21,19 @@ def path(tmp_path):
 
 @pytest.mark.parametrize("answers", [Answers(["네", "좋은 꿈"]), Answers(["네", ""], [1.5, 2.0], [3, 4])])
 def test_what_was_asked_is_not_asked_again(path, answers):
-    assert kept_or_asked(path, {"epochs": 3}, QUESTIONS, lambda: answers) == answers
-    assert kept_or_asked(path, {"epochs": 3}, QUESTIONS, never) == answers
+    assert load_or_ask(path, {"epochs": 3}, QUESTIONS, lambda: answers) == answers
+    assert load_or_ask(path, {"epochs": 3}, QUESTIONS, never) == answers
 
 
 @pytest.mark.parametrize(("made_by", "questions"), [({"epochs": 4}, QUESTIONS), ({"epochs": 3}, ["안녕", "잘 가"])])
 def test_answers_made_otherwise_or_to_other_questions_are_asked_anew(path, made_by, questions):
-    kept_or_asked(path, {"epochs": 3}, QUESTIONS, lambda: Answers(["old", "old"]))
-    assert kept_or_asked(path, made_by, questions, lambda: Answers(["new", "new"])).texts == ["new", "new"]
+    load_or_ask(path, {"epochs": 3}, QUESTIONS, lambda: Answers(["old", "old"]))
+    assert load_or_ask(path, made_by, questions, lambda: Answers(["new", "new"])).texts == ["new", "new"]
 
 
 def test_a_system_that_fails_leaves_nothing(path):
     with pytest.raises(AssertionError, match="asked again"):
-        kept_or_asked(path, {}, QUESTIONS, never)
+        load_or_ask(path, {}, QUESTIONS, never)
     assert not path.exists()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.recipe import corpora
 from benchmarks.recipe.corpora import CORPORA, FAQ_LANGUAGES, KNOWN, UNSEEN, faq, faq_asked
-from benchmarks.recipe.measuring import IN_OTHER_WORDS, what_is_asked
+from benchmarks.recipe.measuring import IN_OTHER_WORDS, questions_by_score
 
 SIZES = {"copy": 5_000, "reverse": 5_000, "sort": 5_000, "sums": 10_000, "commands": 16_000, "commands_ko": 16_000}
 
@@ -68,7 +68,7 @@ def test_the_first_hundred_questions_are_asked_in_other_words(language):
     known, asked = [question for question, _ in faq(language, 100)], faq_asked(language)
     assert list(asked) == known
     assert len(set(asked.values())) == 100 and not set(asked.values()) & set(known)
-    assert len(what_is_asked(CORPORA[f"faq_{language}_40"])[IN_OTHER_WORDS]) == 40
+    assert len(questions_by_score(CORPORA[f"faq_{language}_40"])[IN_OTHER_WORDS]) == 40
 
 
 def test_a_faq_has_no_other_sizes():

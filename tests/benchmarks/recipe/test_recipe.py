@@ -8,7 +8,7 @@ from benchmarks.programs import Failed
 from benchmarks.recipe import __main__ as command
 from benchmarks.recipe import measuring
 from benchmarks.recipe.corpora import CORPORA, KNOWN, UNSEEN, Source, downloaded
-from benchmarks.recipe.measuring import EXACT, GENERATED, Record, measure, what_is_asked
+from benchmarks.recipe.measuring import EXACT, GENERATED, Record, measure, questions_by_score
 from keras_transformer import InputError
 from keras_transformer.cli.main import parser
 
@@ -161,7 +161,7 @@ def test_there_must_be_as_many_answers_as_questions(monkeypatch, tmp_path):
 
 
 def test_reworded_questions_that_the_corpus_answers_otherwise_are_left_out():
-    asked = what_is_asked(Source(KNOWN, "", lambda: PAIRS))
+    asked = questions_by_score(Source(KNOWN, "", lambda: PAIRS))
     assert asked[EXACT][0] == ("잘 자", ["좋은 꿈 꾸세요."])
     assert asked["without spaces"] == [("밥먹었어?", ["네, 먹었어요."])]  # "잘자" has an answer of its own.
     assert asked["another ending"] == [("밥 먹었어요?", ["네, 먹었어요."])]
