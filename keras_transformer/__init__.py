@@ -28,6 +28,7 @@ _MODULES = {
     "evaluation.compare": ["compare"],
     "evaluation.evaluate": ["evaluate"],
     "export.registry": ["export_ctranslate2", "export_litert", "export_onnx", "export_run", "export_saved_model"],
+    "language": ["use_language"],
     "layers.attention": ["MultiHeadAttention", "scaled_dot_product_attention"],
     "layers.masks": ["create_look_ahead_mask", "create_padding_mask"],
     "layers.positional_encoding": ["PositionalEncoding"],

@@ -33,6 +33,7 @@ from keras_transformer.export.registry import export_litert as export_litert
 from keras_transformer.export.registry import export_onnx as export_onnx
 from keras_transformer.export.registry import export_run as export_run
 from keras_transformer.export.registry import export_saved_model as export_saved_model
+from keras_transformer.language import use_language as use_language
 from keras_transformer.layers.attention import MultiHeadAttention as MultiHeadAttention
 from keras_transformer.layers.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from keras_transformer.layers.masks import create_look_ahead_mask as create_look_ahead_mask

@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import string
+from typing import Literal
 
 from keras_transformer.compat import localize_argparse
 
@@ -89,7 +90,7 @@ def translatable(message):
     return message
 
 
-def use_language(language):
+def use_language(language: Literal["en", "ko"]) -> None:
     """Sets the language of all messages from now on, those of `argparse` included.
 
     Args:

@@ -79,6 +79,10 @@ def open_datastore(run_dir):
 
     run = Run(run_dir)
     if not Datastore.exists(run.path):
+        if not run.summary():
+            raise InputError(
+                _("{run_dir}: training has not finished. Run the same train command to finish it.", run_dir=run_dir)
+            )
         raise InputError(
             _("{run_dir}: this run has no datastore to correct. Train it again to get one.", run_dir=run_dir)
         )

@@ -65,7 +65,7 @@ def show_samples(samples):
             print(encodable(f"{question}\n  -> {answer}"))
         return
     shown = console()
-    shown.print(Text(_("sample answers"), "bold"))
+    shown.print(Text(_("Sample answers"), "bold"))
     for question, answer in samples:
         shown.print(Text(encodable(question), "dim"))
         shown.print(Padding(Text(encodable(answer)), (0, 0, 0, GAP)))

@@ -265,15 +265,17 @@ def greeting(run, model, training, step, where):
     facts = [
         _("{count:,} parameters", count=model.count_params()),
         _("{count:,} pairs", count=len(training.encoded)),
-        *held_out(run.corpus),
+        *split_sizes(run.corpus),
         _("{count:,} steps an epoch", count=len(training)),
         _("at most {count} epochs", count=run.config.epochs),
     ]
     return f"{start}: {', '.join(facts)}"
 
 
-def held_out(corpus):
+def split_sizes(corpus):
     """Returns the numbers of pairs for validation and test, with their shares of the corpus, as a list of texts."""
+    if corpus["validation"] == corpus["pairs"]:  # Nothing is held out.
+        return [_("validated on the {count:,} pairs of the corpus", count=corpus["validation"])]
     purposes = {
         "validation": _("{count:,} for validation ({share:.0%})"),
         "test": _("{count:,} for test ({share:.0%})"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 
 if TYPE_CHECKING:
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
     from keras_transformer.chat.attention_trace import AttentionTrace
 
+ANSWER, QUESTION = translatable("answer (queries)"), translatable("question (queries)")
 KINDS = {
-    "cross": ("Cross-attention", "answer (queries)", "question (keys)"),
-    "encoder": ("Encoder self-attention", "question (queries)", "question (keys)"),
-    "decoder": ("Decoder self-attention", "answer (queries)", "answer so far (keys)"),
+    "cross": (translatable("Cross-attention"), ANSWER, translatable("question (keys)")),
+    "encoder": (translatable("Encoder self-attention"), QUESTION, translatable("question (keys)")),
+    "decoder": (translatable("Decoder self-attention"), ANSWER, translatable("answer so far (keys)")),
 }
 """The kinds of attention (section 3.2.3): their names, and the labels of rows and columns."""
 
@@ -52,7 +54,7 @@ def plot_attention(
         raise InputError(
             _("unknown kind of attention {kind!r}: choose one of {kinds}", kind=kind, kinds=", ".join(map(repr, KINDS)))
         )
-    title, row_label, column_label = KINDS[kind]
+    title, row_label, column_label = map(_, KINDS[kind])
     rows, columns = tokens_of(attended, kind)
     weights = getattr(attended, kind)
     layers, count = weights.shape[:2]
@@ -62,11 +64,11 @@ def plot_attention(
     per_line = math.ceil(len(heads) / lines)
     cell = min(max(SIDE / max(len(rows), len(columns)), CELLS[0]), CELLS[1])
     with drawing([*rows, *columns], *size(lines, per_line, cell, rows, columns), layout="compressed") as figure:
-        figure.suptitle(f"{title}, layer {layer} of {layers}")
+        figure.suptitle(_("{title}, layer {layer} of {layers}", title=title, layer=layer, layers=layers))
         panels = list(figure.subplots(lines, per_line, squeeze=False).flat)
         while len(panels) > len(heads):
             panels.pop().remove()
-        draw(figure, panels, {f"head {head}": weights[layer - 1, head - 1] for head in heads})
+        draw(figure, panels, {_("head {head}", head=head): weights[layer - 1, head - 1] for head in heads})
         for panel in panels[::per_line]:
             panel.set_ylabel(row_label)
             write_tokens(panel.yaxis, rows, cell)
@@ -124,7 +126,7 @@ def draw(figure, panels, matrices):
         panel.spines[:].set_visible(False)
         panel.invert_yaxis()  # The first row is at the top.
     aspect = 6 * figure.get_figheight()  # Makes the bar about a sixth of an inch wide.
-    bar = figure.colorbar(mesh, ax=panels, label="attention weight", pad=0.02, aspect=aspect)
+    bar = figure.colorbar(mesh, ax=panels, label=_("attention weight"), pad=0.02, aspect=aspect)
     bar.outline.set_visible(False)
 
 

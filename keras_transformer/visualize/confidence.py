@@ -10,6 +10,7 @@ import numpy as np
 
 from keras_transformer.chat.confidence import Confidence
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 RATES = np.linspace(0, 0.5, 501)
 OWN = {"color": "0.5", "linewidth": 2.5}
 LABELS = {
-    "own": "in-domain questions, at most",
-    "rate": "allowed false refusal rate",
-    "share": "share refused",
+    "own": translatable("in-domain questions, at most"),
+    "rate": translatable("allowed false refusal rate"),
+    "share": translatable("share refused"),
     "kinds": {},
 }
 """The labels of the figure; "kinds" optionally maps the kinds of questions to other names."""
@@ -46,7 +47,8 @@ def plot_refusals(
     """
     if not isinstance(confidence, Confidence):
         confidence = Confidence.of_run(Run(confidence))
-    return draw_refusals(confidence, confidence.foreign if asked is None else asked, LABELS)
+    translated = {name: _(label) for name, label in LABELS.items() if label}
+    return draw_refusals(confidence, confidence.foreign if asked is None else asked, {**LABELS, **translated})
 
 
 def draw_refusals(confidence, asked, labels, width=7):

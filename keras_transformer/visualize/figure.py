@@ -3,6 +3,7 @@
 import contextlib
 
 from keras_transformer.errors import import_extra
+from keras_transformer.language import translate as _
 from keras_transformer.visualize.picture import image
 
 import_extra("matplotlib", "visualize", "a picture")  # Before the imports that need it.
@@ -66,5 +67,6 @@ def drawing(texts, width, height, layout="constrained"):
     Raises:
         InputError: If no installed font has the characters of one of the texts.
     """
-    with style.context(["default", QUIET, {"font.family": fonts_for(texts)}]):
+    labels = _("attention weight")  # In the same alphabet as the labels of all figures.
+    with style.context(["default", QUIET, {"font.family": fonts_for([*texts, labels])}]):
         yield Picture((width, height), layout=layout)

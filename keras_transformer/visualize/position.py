@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from keras import ops
 
 from keras_transformer.config import check_number
+from keras_transformer.language import translate as _
 from keras_transformer.layers.positional_encoding import PositionalEncoding
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def plot_position_encoding(position: int = 50, d_model: int = 128) -> Figure:
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
         axes.set(
-            title=FORMULA, xlabel="dimension: even ones 2i are sines, odd ones 2i + 1 cosines", ylabel="position pos"
+            title=FORMULA,
+            xlabel=_("dimension: even ones 2i are sines, odd ones 2i + 1 cosines"),
+            ylabel=_("position pos"),
         )
-        figure.colorbar(image, label="value added to the embedding", ticks=(-1, -0.5, 0, 0.5, 1))
+        figure.colorbar(image, label=_("value added to the embedding"), ticks=(-1, -0.5, 0, 0.5, 1))
     return figure

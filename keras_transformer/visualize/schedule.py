@@ -11,6 +11,7 @@ import numpy as np
 from keras import ops
 
 from keras_transformer.config import check_number
+from keras_transformer.language import translate as _
 from keras_transformer.training.schedule import CustomSchedule
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def plot_schedule(
         axes = figure.subplots()
         for i, (label, schedule) in enumerate(schedules.items()):
             draw(axes, label, schedule, steps, line_style(i))
-        axes.set(xlabel="step_num (updates of the weights)", ylabel="lrate", xlim=(0, steps))
+        axes.set(xlabel=_("step_num (updates of the weights)"), ylabel="lrate", xlim=(0, steps))
         axes.set_ylim(bottom=0)
         axes.ticklabel_format(axis="y", scilimits=(-2, 2), useMathText=True)
         axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -65,7 +66,7 @@ def draw(axes, label, schedule, steps, style):
         return
     at = np.unique([*at, warm_up])
     [peak] = rates(schedule, [warm_up])
-    label = f"{label}: warm-up ends at step {warm_up:,}, lrate {peak:.3g}"
+    label = _("{label}: warm-up ends at step {step:,}, lrate {peak:.3g}", label=label, step=warm_up, peak=peak)
     mark = {"marker": "o", "markeredgecolor": "white", "markevery": [np.searchsorted(at, warm_up)]}
     axes.plot(at, rates(schedule, at), **style, **mark, label=label)
 

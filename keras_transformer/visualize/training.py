@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 
 THIN, THICK = 0.9, 2.0
 PANELS = {
-    "Loss (nats per token)": {"loss": THIN, "val_loss": THICK},
-    "Bits per character": {"val_bits_per_char": THICK},
-    "Accuracy (share of tokens)": {"accuracy": THIN, "val_accuracy": THICK},
-    "Learning rate": {"learning_rate": THIN},
+    translatable("Loss (nats per token)"): {"loss": THIN, "val_loss": THICK},
+    translatable("Bits per character"): {"val_bits_per_char": THICK},
+    translatable("Accuracy (share of tokens)"): {"accuracy": THIN, "val_accuracy": THICK},
+    translatable("Learning rate"): {"learning_rate": THIN},
 }
 """The columns of metrics.csv in each panel, with their line widths."""
 
 BEST = {"marker": "o", "markersize": 6, "markeredgecolor": "white", "zorder": 3}  # Drawn above all lines.
 MEANING: dict[str, dict[str, Any]] = {
-    "validation": {"linewidth": THICK},
-    "training": {"linewidth": THIN},
-    "best epoch, whose weights are kept": {"linestyle": "none", **BEST},
+    translatable("validation"): {"linewidth": THICK},
+    translatable("training"): {"linewidth": THIN},
+    translatable("best epoch, whose weights are kept"): {"linestyle": "none", **BEST},
 }
 
 
@@ -72,12 +73,12 @@ def plot_training(*runs: Run | str | os.PathLike) -> Figure:
     with drawing([run.label for run in curves], 9, 6.5) as figure:
         panels = figure.subplots(2, 2, sharex=True)
         for axes, (title, columns) in zip(panels.flat, PANELS.items()):
-            draw_panel(axes, title, columns, curves)
+            draw_panel(axes, _(title), columns, curves)
         for axes in panels[-1]:
-            axes.set_xlabel("epoch")
+            axes.set_xlabel(_("epoch"))
             axes.xaxis.get_major_locator().set_params(integer=True)
         name_lines(figure, [sample(run.label, linewidth=THICK, **run.style) for run in curves])
-        handles = [sample(label, color="0.3", **style) for label, style in MEANING.items()]
+        handles = [sample(_(label), color="0.3", **style) for label, style in MEANING.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
@@ -115,8 +116,11 @@ def read(run, name, style):
     best = best_row(rows, monitor)
     if best is None:
         raise InputError(_("{path}: every epoch so far has diverged: there is no best epoch to plot", path=run.path))
-    so_far = "" if run.summary() else " so far"
-    label = f"{name}: best epoch {best['epoch']:.0f} of {len(rows)}{so_far}, {monitor} {best[monitor]:.4f}"
+    values = {"name": name, "best": best["epoch"], "epochs": len(rows), "monitor": monitor, "score": best[monitor]}
+    if run.summary():
+        label = _("{name}: best epoch {best:.0f} of {epochs}, {monitor} {score:.4f}", **values)
+    else:
+        label = _("{name}: best epoch {best:.0f} of {epochs} so far, {monitor} {score:.4f}", **values)
     return Learned(rows, best, label, style)
 
 
@@ -134,7 +138,7 @@ def draw_panel(axes, title, columns, learned):
             draw(axes, run, column, width)
     if not axes.lines:
         axes.set_yticks([])
-        axes.text(0.5, 0.5, "not in metrics.csv", transform=axes.transAxes, ha="center")
+        axes.text(0.5, 0.5, _("not in metrics.csv"), transform=axes.transAxes, ha="center")
 
 
 def draw(axes, run, column, width):

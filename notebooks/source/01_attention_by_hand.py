@@ -153,7 +153,7 @@ pd.DataFrame(weights, words, words).round(3)
 
 # %%
 def draw(matrix, rows, columns, title, ax, colours="cividis"):
-    """A matrix of numbers from 0 to 1 as a picture with its numbers."""
+    """Draws a matrix of numbers from 0 to 1, with each number in its cell."""
     image = ax.imshow(matrix, cmap=colours, vmin=0, vmax=1)
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
@@ -166,7 +166,7 @@ def draw(matrix, rows, columns, title, ax, colours="cividis"):
 
 
 fig, ax = plt.subplots(figsize=(4, 3.6))
-draw(weights, words, words, "attention weights: row looks at column", ax)
+draw(weights, words, words, "attention weights (row: query, column: key)", ax)
 
 # %% [markdown] lang="en"
 # The output of each word is the sum of all values, by these weights. *smile* came in knowing that it is an action; it goes
@@ -238,7 +238,7 @@ KEYS, TRIALS = 10, 500
 
 
 def slope(weights):
-    """How much all weights move, if all scores move a little: the norm of the softmax's Jacobian."""
+    """Returns the mean norm of the softmax's Jacobian: how much the weights move when the scores move a little."""
     jacobian = np.einsum("ti,ij->tij", weights, np.eye(KEYS)) - np.einsum("ti,tj->tij", weights, weights)
     return np.linalg.norm(jacobian, axis=(1, 2)).mean()
 
@@ -246,9 +246,10 @@ def slope(weights):
 rows = []
 for d_k in [1, 4, 16, 64, 256, 1024]:
     products = np.einsum("td,tkd->tk", random.normal(size=(TRIALS, d_k)), random.normal(size=(TRIALS, KEYS, d_k)))
-    for name, divisor in [("as they are", 1), ("divided by √d_k", np.sqrt(d_k))]:
-        found = softmax(products / divisor)
-        rows.append((name, d_k, products.std() / divisor, found.max(axis=1).mean(), slope(found)))
+    for name, divisor in [("not scaled", 1), ("divided by √d_k", np.sqrt(d_k))]:
+        weights_of_keys = softmax(products / divisor)
+        deviation, largest = products.std() / divisor, weights_of_keys.max(axis=1).mean()
+        rows.append((name, d_k, deviation, largest, slope(weights_of_keys)))
 columns = ["scores", "d_k", "standard deviation", "largest weight", "slope"]
 measured = pd.DataFrame(rows, columns=columns)
 measured.pivot(index="d_k", columns="scores", values=columns[2:]).round(3)
@@ -285,7 +286,7 @@ fig, axes = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
 every_row = np.broadcast_to(padding_mask[0, 0], (5, 5))
 for ax, mask, title in [(axes[0], every_row, "padding mask"), (axes[1], look_ahead_mask[0, 0], "look-ahead mask")]:
     draw(mask, tokens, tokens, title, ax, "Greys")
-    ax.set(xlabel="key: what is looked at", ylabel="query: who looks")
+    ax.set(xlabel="key", ylabel="query")
 
 # %% [markdown] lang="en"
 # What is hidden gets the weight 0, and the rest shares the whole attention. With the look-ahead mask, *messi* sees nothing
@@ -300,8 +301,8 @@ future = np.asarray(create_look_ahead_mask(np.array([[1, 1, 1]])))[0, 0]
 _, masked = scaled_dot_product_attention(query, key, value, mask=future)
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
-draw(weights, words, words, "everything is seen", axes[0])
-draw(np.asarray(masked), words, words, "the future is hidden", axes[1])
+draw(weights, words, words, "no mask", axes[0])
+draw(np.asarray(masked), words, words, "look-ahead mask", axes[1])
 
 # %% [markdown] lang="en"
 # A row that may see nothing at all gives zeros, not NaN, here. And this is what the mask is for: **the future cannot change
@@ -317,7 +318,7 @@ other[2] = [9.0, 9.0, 9.0, 1.0]
 before, _ = scaled_dot_product_attention(query, key, value, mask=future)
 after, _ = scaled_dot_product_attention(other @ w_query, other @ w_key, other @ w_value, mask=future)
 change = np.abs(np.asarray(after) - np.asarray(before)).max(axis=1)
-pd.DataFrame({"the output changed by": change}, words).round(3)
+pd.DataFrame({"change of the output": change}, words).round(3)
 
 # %%
 _, nothing_seen = scaled_dot_product_attention(query, key, value, mask=np.ones((3, 3)))

@@ -157,7 +157,7 @@ products = table @ table.T
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 for position, style in [(20, "-"), (50, "--"), (80, ":")]:
     ax.plot(np.arange(100) - position, products[position], style, label=f"from position {position}")
-ax.set(xlabel="distance", ylabel="product", title="how alike two positions are")
+ax.set(xlabel="distance", ylabel="product", title="similarity of two positions")
 ax.legend()
 
 # %% [markdown] lang="en"
@@ -185,7 +185,7 @@ pd.DataFrame(rows, columns=["heads", "width of a head (d_k)", "parameters"]).set
 # %%
 x = tokens
 _, scores = attention({"query": x, "key": x, "value": x, "mask": None}, return_attention_scores=True)
-print(scores.shape, "(batch, heads, who looks, what is looked at)")
+print(scores.shape, "(batch, heads, queries, keys)")
 np.asarray(scores)[0].round(2)
 
 # %% [markdown] lang="en"
@@ -208,29 +208,27 @@ padding_mask = keras.ops.zeros((1, 1, 1, 10))
 start = keras.random.normal((1, 10, WIDTH), seed=0)
 
 
-def sizes(normalized):
-    """The standard deviation of the numbers after each of some encoder layers."""
-    x, found = start, []
+def deviations_of(normalized):
+    """Returns the standard deviation of the activations after each of `DEPTH` encoder layers."""
+    x, deviations = start, []
     for number in range(DEPTH):
         layer = encoder_layer(dff=256, d_model=WIDTH, num_heads=4, dropout=0.0, name=f"layer_{number}")
         x = layer([x, padding_mask]) if normalized else without_normalization(layer, x)
-        found.append(float(np.std(x)))
-    return found
+        deviations.append(float(np.std(x)))
+    return deviations
 
 
 def without_normalization(model, x):
-    """The same sublayers, each added to what it read."""
-    (layer,) = [one for one in model.layers if hasattr(one, "self_attention")]
+    """Applies the same sublayers, with residual connections but without normalization."""
+    [layer] = [layer for layer in model.layers if hasattr(layer, "self_attention")]
     x = x + layer.self_attention({"query": x, "key": x, "value": x, "mask": padding_mask})
     return x + layer.feed_forward(x)
 
 
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
-ax.plot(range(1, DEPTH + 1), sizes(True), "o-", label="LayerNorm(x + Sublayer(x))")
-ax.plot(range(1, DEPTH + 1), sizes(False), "s--", label="x + Sublayer(x)")
-ax.set(
-    yscale="log", xlabel="encoder layer", ylabel="standard deviation", title="the size of the numbers, layer by layer"
-)
+ax.plot(range(1, DEPTH + 1), deviations_of(True), "o-", label="LayerNorm(x + Sublayer(x))")
+ax.plot(range(1, DEPTH + 1), deviations_of(False), "s--", label="x + Sublayer(x)")
+ax.set(yscale="log", xlabel="encoder layer", ylabel="standard deviation", title="activations, layer by layer")
 ax.legend()
 
 # %% [markdown] lang="en"

@@ -76,10 +76,10 @@ bot.replies(["왜 루트 d_k로 나눠?", "배고픈데 뭐 먹지?", "What is a
 # `trace_attention`는 질문을 던지고 모든 층과 헤드의 가중치를 남깁니다.
 
 # %%
-found = trace_attention(bot, "왜 루트 d_k로 나눠?")
-print("question:", *found.question)
-print("answer:  ", *found.answer)
-{kind: getattr(found, kind).shape for kind in ("encoder", "decoder", "cross")}
+trace = trace_attention(bot, "왜 루트 d_k로 나눠?")
+print("question:", *trace.question)
+print("answer:  ", *trace.answer)
+{kind: getattr(trace, kind).shape for kind in ("encoder", "decoder", "cross")}
 
 # %% [markdown] lang="en"
 # **Cross-attention** (answer looks at question). Each row is a piece of the answer at the moment it was written. Look at the
@@ -87,11 +87,11 @@ print("answer:  ", *found.answer)
 # little left to ask, and they rest on `<start>` and `<end>`.
 
 # %% [markdown] lang="ko"
-# **교차 어텐션** (답이 질문을 봅니다). 한 줄이 답의 조각 하나이고, 그 조각을 쓰던 순간의 눈길입니다. 첫 줄을 보세요. 어떤 답을 할지는 그
+# **크로스 어텐션** (답이 질문을 봅니다). 한 줄이 답의 조각 하나이고, 그 조각을 쓰던 순간의 눈길입니다. 첫 줄을 보세요. 어떤 답을 할지는 그
 # 조각에서 정해지므로 헤드가 질문을 살핍니다. 정해지고 나면 더 물어볼 것이 별로 없어서 `<start>`와 `<end>`에서 쉽니다.
 
 # %%
-plot_attention(found, "cross")
+plot_attention(trace, "cross")
 
 # %% [markdown] lang="en"
 # **Encoder** (question looks at itself), first layer and last. In the first, each token picks its own. In the last, whole columns
@@ -102,10 +102,10 @@ plot_attention(found, "cross")
 # 토큰이 같은 몇 곳을 봅니다. 거기 있는 것은 이미 낱말이 아니라 앞 층이 만들어 낸 것입니다.
 
 # %%
-plot_attention(found, "encoder", layer=1)
+plot_attention(trace, "encoder", layer=1)
 
 # %%
-plot_attention(found, "encoder", layer=2)
+plot_attention(trace, "encoder", layer=2)
 
 # %% [markdown] lang="en"
 # **Decoder** (answer looks at itself). The upper triangle is empty: the future is hidden.
@@ -114,7 +114,7 @@ plot_attention(found, "encoder", layer=2)
 # **디코더** (답이 자신을 봅니다). 오른쪽 위 세모는 비어 있습니다. 미래는 가려져 있기 때문입니다.
 
 # %%
-plot_attention(found, "decoder")
+plot_attention(trace, "decoder")
 
 # %% [markdown] lang="en"
 # ## Step through an answer
@@ -129,7 +129,7 @@ plot_attention(found, "decoder")
 # 파일 하나이며, `keras-transformer attention RUN "질문" --output page.html`로도 만들 수 있습니다.
 
 # %%
-attention_html(found)
+attention_html(trace)
 
 # %% [markdown] lang="en"
 # ## Habits of heads
@@ -164,9 +164,9 @@ for (layer, of_layer), marker in zip(habits.groupby("layer"), "os^Dv"):
     for head, row in mean.iterrows():
         ax.annotate(head, row[["distance, tokens", "spread, bits"]], xytext=(6, -3), textcoords="offset points")
 ax.set(
-    xlabel="how far it looks, tokens",
-    ylabel="how widely it looks, bits",
-    title=f"the encoder's heads, by number, over {len(questions)} questions",
+    xlabel="mean distance, tokens",
+    ylabel="mean spread, bits",
+    title=f"the encoder's heads (by number), means of {len(questions)} questions",
 )
 ax.margins(0.15)
 ax.legend()
@@ -187,12 +187,12 @@ ax.legend()
 
 
 def log_probability(question, answer):
-    """Of an answer that is given, by the model's own scores, in nats."""
+    """Returns the log-probability of an answer, in nats."""
     [source], tokens = bot.ids_of([question]), bot.target_tokenizer
     target = np.array([[tokens.start_id, *tokens.encode(answer), tokens.end_id]])
     logits = bot.model({"inputs": np.array([source]), "dec_inputs": target[:, :-1]}, training=False)
-    chances = np.asarray(keras.ops.log_softmax(logits))[0]
-    return float(chances[np.arange(len(chances)), target[0, 1:]].sum())
+    log_probabilities = np.asarray(keras.ops.log_softmax(logits))[0]
+    return float(log_probabilities[np.arange(len(log_probabilities)), target[0, 1:]].sum())
 
 
 question = "배고픈데 뭐 먹지?"
@@ -203,7 +203,7 @@ for left_out in range(len(words)):
     shorter = " ".join(words[:left_out] + words[left_out + 1 :])
     rows.append((words[left_out], shorter, log_probability(shorter, answer) - whole, bot.reply(shorter)))
 print(answer, f"({whole:.2f} nats)")
-pd.DataFrame(rows, columns=["left out", "what is left", "change, nats", "answer then"]).round(2)
+pd.DataFrame(rows, columns=["left out", "question without it", "change, nats", "answer"]).round(2)
 
 # %% [markdown] lang="en"
 # ## Three things to try
@@ -219,6 +219,6 @@ pd.DataFrame(rows, columns=["left out", "what is left", "change, nats", "answer 
 #
 # 1. 같은 것을 다른 말로 물어보세요: `trace_attention(bot, "배가 고파")`. 어느 헤드가 같은 곳을 보나요?
 # 2. 언제나 한 토큰 앞을 보는 디코더 헤드를 찾아보세요. 어디에 쓸모가 있을까요?
-# 3. 20에포크 대신 4에포크만 학습하고 교차 어텐션을 다시 그려 보세요. 벌써 질문을 보고 있나요?
+# 3. 20에포크 대신 4에포크만 학습하고 크로스 어텐션을 다시 그려 보세요. 벌써 질문을 보고 있나요?
 #
 # 이전: [3. 한국어 챗봇 학습하기](03_train_a_korean_chatbot.ko.ipynb). 다음: [5. 내 말뭉치로](05_your_own_corpus.ko.ipynb)

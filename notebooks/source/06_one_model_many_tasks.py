@@ -131,10 +131,10 @@ config = Config(
 
 
 def learn(task):
-    """Trains a model on a task; returns it as a chatbot, and the share of unseen numbers that it gets right."""
+    """Trains a model on a task. Returns it as a chatbot, and its share of right answers for unseen numbers."""
     source, target = TASKS[task]
     pairs = pd.DataFrame({"question": [source(n) for n in known], "answer": [target(n) for n in known]})
-    with contextlib.redirect_stdout(io.StringIO()):  # Four trainings say a lot.
+    with contextlib.redirect_stdout(io.StringIO()):  # Four trainings print a lot.
         train(pairs, f"runs/{task}", config)
     bot = Chatbot.load(f"runs/{task}")
     right = np.mean([said == target(n) for said, n in zip(bot.replies([source(n) for n in unseen]), unseen)])

@@ -35,7 +35,7 @@ def test_the_check_of_a_corpus_prints_its_steps_alone(tmp_path):
 
 def test_a_log_level_of_the_user_stays():
     said = stderr_of("import keras_transformer; keras_transformer.train", TF_CPP_MIN_LOG_LEVEL="0")
-    assert "oneDNN custom operations are on" in said
+    assert "I0000 " in said  # Which informational messages there are depends on the processor.
 
 
 def test_messages_of_others_are_not_hidden_afterwards():

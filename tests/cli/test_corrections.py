@@ -83,6 +83,10 @@ def test_what_cannot_be_is_one_line(run, call, tmp_path, monkeypatch):
     (run / "datastore.jsonl").unlink()
     for command in (["teach", run, "a", "b"], ["forget", run, "a"]):
         assert refused(call, *command) == f"{run}: this run has no datastore to correct. Train it again to get one."
+    (run / "summary.json").rename(run / "later.json")
+    message = f"{run}: training has not finished. Run the same train command to finish it."
+    assert refused(call, "teach", run, "a", "b") == message
+    (run / "later.json").rename(run / "summary.json")
     for command in (["answer", run], ["chat", run], ["evaluate", run], ["compare", run, run]):
         message = f"{run}: has no datastore to retrieve from. Train it again, or answer by generate."
         assert refused(call, *command, "--answer-by", "retrieve") == message

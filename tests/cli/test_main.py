@@ -297,7 +297,6 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(corpus, tmp_path):
         (["average", "nowhere"], "one of the arguments --last --best is required"),
         (["chat", "folder"], "config.json: missing; this is not a run folder"),
         (["sing"], "invalid choice: 'sing'"),
-        ([], "the following arguments are required: COMMAND"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line_and_status_2(arguments, message, tmp_path):

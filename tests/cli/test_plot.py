@@ -131,7 +131,6 @@ def test_wrong_words_are_one_line(arguments, message, tmp_path, monkeypatch, cap
         (["schedule", "--output", "a.png"], "one of the arguments RUN --preset is required"),
         (["model", "run", "--preset", "demo", "--output", "a.png"], "argument --preset: not allowed with argument RUN"),
         (["positions"], "the following arguments are required: --output"),
-        ([], "the following arguments are required: WHAT"),
     ],
     ids=str,
 )

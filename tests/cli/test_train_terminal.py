@@ -62,7 +62,7 @@ def test_a_training_stopped_and_resumed(train):
         text
     )
     assert "━" in text and "Epoch " not in text
-    assert text.index("sample answers") < text.index("Talk to it:  keras-transformer chat '실행'")
+    assert text.index("Sample answers") < text.index("Talk to it:  keras-transformer chat '실행'")
 
     text, status = rest_of(train(80, str(stopped + 2)))
     assert status == 0

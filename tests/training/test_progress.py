@@ -108,7 +108,7 @@ def test_long_lines_are_wrapped_between_words_and_wide_characters_counted(termin
     say("오늘은 무슨 이야기부터 해 볼까요")  # 32 columns.
     show_samples([("[질문]", "오늘은 무슨 이야기부터")])
     assert shown.lines == [
-        "오늘은 무슨", "이야기부터 해 볼까요", "sample answers", "[질문]", "  오늘은 무슨", "  이야기부터",
+        "오늘은 무슨", "이야기부터 해 볼까요", "Sample answers", "[질문]", "  오늘은 무슨", "  이야기부터",
     ]  # fmt: skip
 
 

@@ -249,6 +249,18 @@ def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(pairs
     assert Run(tmp_path / "run").config.monitor == "accuracy"
 
 
+@pytest.mark.parametrize(
+    ("sizes", "shown"),
+    [
+        ({"train": 90, "validation": 5, "test": 5}, ["5 for validation (5%)", "5 for test (5%)"]),
+        ({"train": 90, "validation": 10, "test": 0}, ["10 for validation (10%)"]),
+        ({"train": 100, "validation": 100, "test": 0}, ["validated on the 100 pairs of the corpus"]),
+    ],
+)
+def test_the_sizes_of_the_splits(sizes, shown):
+    assert trainer.split_sizes({"pairs": 100, **sizes}) == shown
+
+
 def test_another_corpus_or_setting_is_refused(trained, pairs):
     run_dir, _ = trained
     with pytest.raises(InputError, match=r"was trained on another corpus \(160 pairs, these are 150\)"):
