@@ -68,7 +68,7 @@ def in_language(name, language):
     if language == "ko":
         for cell in notebook.cells:
             if cell.cell_type == "code":
-                cell.source = in_korean(cell.source, KOREAN[name])
+                cell.source = in_korean(cell.source, KOREAN.get(name, {}))
     return notebook
 
 

@@ -77,7 +77,7 @@ def test_the_code_differs_by_its_words_alone(name):
     assert english == korean
 
 
-@NAMES
+@pytest.mark.parametrize("name", build.KOREAN)
 def test_each_korean_word_stands_for_one_of_the_code(name):
     code = "\n".join(cell.source for cell in build.read(name).cells if cell.cell_type == "code")
     assert [word for word in build.KOREAN[name] if word not in code] == []
