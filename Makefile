@@ -1,5 +1,9 @@
 # make demo    train the demonstration chatbot (once) and talk to it
-# make test    the whole test suite: make test-fast and then make test-hard, the tests that take minutes each
+# make test    the test suite; make test-fast, the part of it that neither trains nor starts programs, takes two minutes;
+#              make test-hard runs the tests that take minutes each, such as series of kills, and then all tests with
+#              programs compiled by XLA as users' are, which make test does where compilation is what they test
+#              HARD="--fuzz-inputs 100000 --kills 100 --soak-minutes 120" has it test as hard as before a release
+# make mutants puts small errors into the heart of the package, which the tests have to notice; MUTANTS="--sample 100"
 # make lint    ruff, the direction of imports, and the types (mypy)
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
 # make catalog brings the catalog of Korean messages up to date with the code, and compiles it
@@ -15,27 +19,34 @@ RUN := runs/demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
 CATALOG := keras_transformer/locale/ko/LC_MESSAGES/keras_transformer
-# What XLA has compiled stays in memory until its process ends, some hundred MB of every training: three processes in turn.
+# What XLA has compiled stays in memory until its process ends, some hundred MB of every training: where all tests compile,
+# three processes in turn.
 COMPILING := tests/benchmarks tests/decoding tests/export
 TRAINING := tests/training
 
-.PHONY: demo test test-fast test-hard test-oldest lint bench notebooks catalog docs clean
+.PHONY: demo test test-fast test-hard test-oldest mutants lint bench notebooks catalog docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/keras-transformer demo --run $(RUN)
 
-test: test-fast test-hard
-
 test-fast: $(VENV)/installed-test
-	$(PYTEST) -m "not slow" $(COMPILING)
-	$(PYTEST) -m "not slow" $(TRAINING)
-	$(PYTEST) -m "not slow" $(patsubst %,--ignore %,$(COMPILING) $(TRAINING))
+	$(PYTEST) -m "not slow and not heavy"
+
+test: $(VENV)/installed-test
+	$(PYTEST) -m "not slow"
 
 test-hard: $(VENV)/installed-test
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow $(HARD)
+	$(PYTEST) -m "not slow and not compiled" --compiled $(COMPILING)
+	$(PYTEST) -m "not slow and not compiled" --compiled $(TRAINING)
+	$(PYTEST) -m "not slow and not compiled" --compiled $(patsubst %,--ignore %,$(COMPILING) $(TRAINING))
 
 test-oldest: $(OLDEST)/lowest
-	$(MAKE) test-fast VENV=$(OLDEST)
+	$(MAKE) test VENV=$(OLDEST)
+
+mutants: $(VENV)/installed-test
+	@$(INSTALL) --editable ".[mutants]"
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tests/hard/mutants.py $(MUTANTS)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -54,7 +65,7 @@ notebooks: $(VENV)/installed-test
 
 # New messages are added with empty translations, which `tests/test_language.py` finds; unused ones are removed.
 catalog: $(VENV)/installed-test
-	$(BIN)/pybabel --quiet extract --no-default-keywords --keyword "_ translatable translate_count:1,2 setting:2 Entry:3 import_extra:3" --sort-by-file \
+	$(BIN)/pybabel --quiet extract --no-default-keywords --keyword "_ translatable Message translate_count:1,2 setting:2 Entry:3 import_extra:3" --sort-by-file \
 	  --add-location file --output-file $(CATALOG).pot keras_transformer
 	$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120 \
 	  --locale ko --input-file $(CATALOG).pot --output-file $(CATALOG).po

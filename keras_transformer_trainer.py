@@ -3,6 +3,7 @@
 `pip install keras-transformer` installs another project with the same import package. If it comes after this one,
 `keras_transformer` cannot be imported any more, so that only a module outside of it can say why.
 """
+# PYTHON_ARGCOMPLETE_OK, for shells in which argcomplete is switched on for all commands.
 
 import glob
 import os

@@ -21,8 +21,8 @@ from benchmarks.command import make_parser, provenance, say, start
 from benchmarks.corpus import SMALL_TALK
 from benchmarks.results import publish, table
 from keras_transformer import Chatbot, InputError, calibrate, load_pairs, plot_refusals, split_pairs
-from keras_transformer.evaluation.calibrate import different, drawn, numbers
-from keras_transformer.evaluation.out_of_domain import auroc, invented
+from keras_transformer.evaluation.calibrate import draw, scores_and_pieces, without_duplicates
+from keras_transformer.evaluation.out_of_domain import auroc, make_out_of_domain
 
 NAME = "confidence"
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -43,14 +43,16 @@ def named_file(text):
 def questions_of(path):
     """Returns the questions of a corpus, or the words in the first column of a .tsv file without a header."""
     if path.suffix.lower() != ".tsv":
-        return different(load_pairs(path)["question"])
-    return different(line.split("\t")[0] for line in path.read_text("utf-8").splitlines())
+        return without_duplicates(load_pairs(path)["question"])
+    return without_duplicates(line.split("\t")[0] for line in path.read_text("utf-8").splitlines())
 
 
 def small_talk():
     """Returns the questions of the corpus `small_talk`, a dictionary from their languages to lists of texts."""
     rows = pandas.read_csv(SMALL_TALK)
-    return {name: different(rows["question"][rows["language"] == language]) for language, name in LANGUAGES.items()}
+    return {
+        name: without_duplicates(rows["question"][rows["language"] == language]) for language, name in LANGUAGES.items()
+    }
 
 
 def question_sets(corpus, files):
@@ -60,12 +62,12 @@ def question_sets(corpus, files):
         corpus: The corpus file that the run was trained on.
         files: Pairs of a name and a file of out-of-domain questions.
     """
-    own = different(split_pairs(load_pairs(corpus))["test"]["question"])
+    own = without_duplicates(split_pairs(load_pairs(corpus))["test"]["question"])
     if not own:
         raise InputError(f"{corpus}: its test split holds no question")
     others = {} if corpus.samefile(SMALL_TALK) else small_talk()
     others |= {name: questions_of(path) for name, path in files}
-    return {OWN: own, **{name: drawn(texts, MOST) for name, texts in others.items()}, **invented(own)}
+    return {OWN: own, **{name: draw(texts, MOST) for name, texts in others.items()}, **make_out_of_domain(own)}
 
 
 def measure(run, corpus, files):
@@ -84,10 +86,11 @@ def measure(run, corpus, files):
         copy = shutil.copytree(run, pathlib.Path(folder) / "run", ignore=shutil.ignore_patterns("logs", "checkpoint*"))
         confidence = calibrate(copy, split_pairs(load_pairs(corpus))["validation"]["question"], answer_by="generate")
         bot = Chatbot.load(copy)
+        bot.load_model()  # Before the copy is removed.
     found = {}
     for name, questions in asked.items():
         say(f"{name}: {len(questions):,} questions …")
-        found[name] = numbers(bot, questions)
+        found[name] = scores_and_pieces(bot, questions)
     return confidence, found
 
 
@@ -105,7 +108,7 @@ def report(confidence, asked):
         told = ["", "", ""] if name == OWN else [f"{auroc(*both):.3f}" for both in zip(own, columns(confidence, pairs))]
         rows.append([name, f"{len(pairs):,}", *(f"{share:.1%}" for share in refused), *told])
     how = (
-        f"Calibrated on the {len(confidence.own):,} different questions of the validation split; greedy answers. "
+        f"Calibrated on the {len(confidence.in_domain):,} different questions of the validation split; greedy answers. "
         "The table has the shares of the questions that are refused, by the rate of wrong refusals that is allowed: in "
         "the first row they should be that rate at most, in the others all. AUROC: how well the confidence tells these "
         "questions from those of the test split, and how well its two numbers do by themselves; 0.5 is chance."

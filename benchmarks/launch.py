@@ -32,7 +32,7 @@ def resident_mb():
 
 
 def main(report, *command):
-    """Runs the command and writes its exit status, peak memory and wall time to the report."""
+    """Runs the command and writes its exit status, peak memory, wall and CPU time to the report."""
     begin = time.perf_counter()
     program = subprocess.Popen(command)
 
@@ -45,8 +45,9 @@ def main(report, *command):
     _, status, used = os.wait4(program.pid, 0)
     seconds = time.perf_counter() - begin
     program.returncode = os.waitstatus_to_exitcode(status)
+    about = {"status": program.returncode, "peak_mb": peak_mb(used), "seconds": seconds}
     with open(report, "w", encoding="utf-8") as file:
-        json.dump({"status": program.returncode, "peak_mb": peak_mb(used), "seconds": seconds}, file)
+        json.dump({**about, "cpu_seconds": used.ru_utime + used.ru_stime}, file)
 
 
 if __name__ == "__main__":

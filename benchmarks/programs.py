@@ -27,6 +27,7 @@ class Outcome:
         errors: Its standard error.
         status: Its exit status, or minus the number of the signal that ended it.
         seconds: Wall time in seconds.
+        cpu_seconds: User and system CPU time in seconds.
         peak_mb: Peak resident memory in MB.
     """
 
@@ -34,6 +35,7 @@ class Outcome:
     errors: str
     status: int
     seconds: float
+    cpu_seconds: float
     peak_mb: float
 
     def check(self):
@@ -51,7 +53,7 @@ def how_it_ended(status):
     return f"exit status {status}, without a word"
 
 
-def run_program(command, watch=None):
+def run_program(command, watch=None, stdin=subprocess.DEVNULL):
     """Runs a program to its end.
 
     The program is ended with this call, even if the call is interrupted.
@@ -60,6 +62,7 @@ def run_program(command, watch=None):
         command: The command line, a list of words.
         watch: Function of the elapsed seconds and the output so far, called a few times per second and once after the
             end. If it returns true, the program is stopped.
+        stdin: An open file for its standard input; nothing by default.
 
     Returns:
         The `Outcome`.
@@ -69,7 +72,7 @@ def run_program(command, watch=None):
         begin = time.perf_counter()
         with open(output, "wb") as out, open(errors, "wb") as err:
             launcher = subprocess.Popen(
-                [sys.executable, LAUNCHER, report, *map(str, command)], stdin=subprocess.DEVNULL, stdout=out, stderr=err
+                [sys.executable, LAUNCHER, report, *map(str, command)], stdin=stdin, stdout=out, stderr=err
             )
         try:
             wait(launcher, watch and (lambda: watch(time.perf_counter() - begin, text_of(output))))
@@ -77,7 +80,8 @@ def run_program(command, watch=None):
             launcher.terminate()  # Also ends the program; no effect if both have ended.
             launcher.wait()
         if not report.exists():
-            used = {"status": launcher.returncode or 1, "seconds": time.perf_counter() - begin, "peak_mb": 0.0}
+            seconds = time.perf_counter() - begin
+            used = {"status": launcher.returncode or 1, "seconds": seconds, "cpu_seconds": 0.0, "peak_mb": 0.0}
         else:
             used = json.loads(report.read_text("utf-8"))
         return Outcome(text_of(output), text_of(errors), **used)

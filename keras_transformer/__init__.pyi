@@ -29,6 +29,8 @@ from keras_transformer.evaluation.calibrate import calibrate as calibrate
 from keras_transformer.evaluation.compare import compare as compare
 from keras_transformer.evaluation.evaluate import evaluate as evaluate
 from keras_transformer.export.registry import export_ctranslate2 as export_ctranslate2
+from keras_transformer.export.registry import export_html as export_html
+from keras_transformer.export.registry import export_hugging_face as export_hugging_face
 from keras_transformer.export.registry import export_litert as export_litert
 from keras_transformer.export.registry import export_onnx as export_onnx
 from keras_transformer.export.registry import export_run as export_run

@@ -5,6 +5,7 @@ one of the names.
 """
 
 import argparse
+import textwrap
 import unicodedata
 
 
@@ -66,9 +67,9 @@ def h11_protocol():
     """Returns uvicorn's class of an HTTP/1.1 connection, to be subclassed.
 
     It uses `uvicorn.protocols.http.h11_impl.H11Protocol`. Subclasses may use its attributes `conn`, `connections`,
-    `loop` and `transport`, and override `connection_made`, `data_received`, `on_response_complete` and
-    `connection_lost`. uvicorn accepts such a class (`Config(http=…)`), but documents none, and it has no setting that
-    limits the time in which a request must be complete.
+    `loop` and `transport`, and override `connection_made`, `data_received`, `on_response_complete`, `pause_writing`,
+    `resume_writing` and `connection_lost`. uvicorn accepts such a class (`Config(http=…)`), but documents none, and it
+    has no setting that limits the time in which a request must be complete or a response must be read.
     """
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -87,6 +88,35 @@ def localize_argparse(translations):
     argparse._, argparse.ngettext = translations.gettext, translations.ngettext
 
 
+def actions_of(parser):
+    """Yields the arguments of a parser and of its subcommands.
+
+    It uses `ArgumentParser._actions` and the type of subcommands, `argparse._SubParsersAction`. The public methods only
+    add arguments.
+    """
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from actions_of(command)
+
+
+class ParserWithChoices(argparse.ArgumentParser):
+    """An argument parser whose subclasses say how a value outside the choices is refused.
+
+    It overrides `_check_value` of argparse. From Python 3.14 on argparse suggests the nearest choice by itself, but not
+    before, and its public methods get to know neither the value nor the choices.
+    """
+
+    def refuse_choice(self, action, value):
+        """Raises `argparse.ArgumentError` or ends the process; argparse lists all choices if it does neither."""
+
+    def _check_value(self, action, value):
+        if action.choices is not None and value not in action.choices:
+            self.refuse_choice(action, value)
+        super()._check_value(action, value)
+
+
 class HelpByColumns(argparse.RawDescriptionHelpFormatter):
     """Formats help texts by the columns that they take on a terminal, where a Korean syllable takes two.
 
@@ -100,7 +130,8 @@ class HelpByColumns(argparse.RawDescriptionHelpFormatter):
         return super().format_help().replace(self.FILLER, "")
 
     def _split_lines(self, text, width):
-        return super()._split_lines(self._filled(text), width)
+        # As argparse does, but without breaking keras-transformer at its hyphen.
+        return textwrap.wrap(" ".join(self._filled(text).split()), width, break_on_hyphens=False)
 
     def _format_usage(self, usage, actions, groups, prefix):
         localized = argparse._

@@ -18,6 +18,7 @@ MONITORS = (
 TOKENIZERS = ("sentencepiece", "unigram", "bpe", "character", "word")
 SHARED = "shared"
 LEAST_BATCH_TOKENS = 64
+BELOW = 2**63  # Python's numbers have no end, but those of the frameworks do.
 
 
 def setting(default, about, least=None, below=math.inf, choices=None):
@@ -107,6 +108,10 @@ class Config:
         SHARED, "Tokenization of the answers, with a vocabulary of their own; shared to use one tokenizer for both.",
         choices=(SHARED, *TOKENIZERS),
     )  # fmt: skip
+    grow_vocabulary: bool = setting(
+        False, "Fine-tuning: add pieces to the vocabulary for characters and frequent words of the corpus that it "
+        "lacks."
+    )  # fmt: skip
     jamo: bool = setting(False, "Decompose Hangul syllables into letters before tokenizing; answers are recomposed.")
     turns: int = setting(
         1, "Maximum number of conversation turns in a question, one per line; above 1, a separator token marks the end "
@@ -170,6 +175,8 @@ Config.__doc__ = f"{Config.__doc__}\n\nAttributes:\n" + "\n".join(
 def check_setting(name, value):
     """Raises `InputError` if a value is invalid for a setting, regardless of the other settings."""
     kind, limits = FIELDS[name].type, FIELDS[name].metadata
+    if isinstance(value, int) and not -BELOW < value < BELOW:
+        raise InputError(_("{name}: the number has more than 64 bits", name=name))
     if kind is bool:
         if not isinstance(value, bool):
             raise InputError(_("{name} must be true or false, not {value!r}", name=name, value=value))

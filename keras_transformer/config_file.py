@@ -15,6 +15,7 @@ As on the command line, relative paths start at the working directory.
 
 import json
 import pathlib
+import re
 import tomllib
 
 from keras_transformer.config import FIELDS, check_setting
@@ -24,6 +25,7 @@ from keras_transformer.presets import preset
 
 WORDS = ("preset", "question", "answer", "encoding", "run", "from", "tokenizer_file", "target_tokenizer_file")
 LISTS = ("corpus", "validation")
+DOTTED = re.compile(r"(?:[^\s.=,\[\]{}]+\s*\.\s*){64}")  # A key such as a.a.a, with many parts.
 HEADER = """\
 # Configuration of this run. To repeat the training in a new folder:
 #     keras-transformer train --config THIS_FILE --run NEW
@@ -46,22 +48,32 @@ def read_config_file(path):
         InputError: If the file cannot be read, is not TOML, or contains an unknown key or an invalid value.
     """
     try:
-        table = tomllib.loads(pathlib.Path(path).read_text("utf-8-sig"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(_("{path}: not TOML: {error}", path=path, error=error)) from error
+        text = pathlib.Path(path).read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(_("{path}: not UTF-8", path=path)) from error
-    except OSError as error:
-        raise InputError(_("{path}: cannot be read: {reason}", path=path, reason=error.strerror)) from error
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL character.
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(_("{path}: cannot be read: {reason}", path=path, reason=reason)) from error
+    try:
+        table = parse(text)
+    except (ValueError, RecursionError) as error:  # Also for a number of thousands of digits.
+        raise InputError(_("{path}: not TOML: {error}", path=path, error=error)) from error
     try:
         for key, value in table.items():
             check_entry(key, value)
-    except InputError as error:
+    except ValueError as error:  # An `InputError`, or Python's of a number too long to be shown.
         raise InputError(f"{path}: {error}") from error
     settings = {key: value for key, value in table.items() if key in FIELDS}
     rest = {key: value for key, value in table.items() if key not in FIELDS}
     rest |= {key: [rest[key]] for key in LISTS if isinstance(rest.get(key), str)}
     return settings, rest
+
+
+def parse(text):
+    """Returns the table of a TOML text; raises `ValueError` or `RecursionError` if it is none."""
+    if DOTTED.search(text):  # tomllib would take the square of its length.
+        raise ValueError(_("a key has more than 64 parts"))
+    return tomllib.loads(text)
 
 
 def check_entry(key, value):

@@ -4,6 +4,9 @@ Messages stand in the code in English, as the arguments of `translate` and `tran
 `locale/ko/LC_MESSAGES/keras_transformer.po`; `make catalog` brings it up to date with the code and compiles it.
 """
 
+import contextlib
+import contextvars
+import functools
 import gettext
 import locale
 import os
@@ -27,6 +30,7 @@ PARTICLES = {
     "을(를)": ("을", "를"),
     "과(와)": ("과", "와"),
     "(으)로": ("으로", "로"),
+    "(이)라는": ("이라는", "라는"),
 }
 """Korean particles after a placeholder of the catalog: their forms after a final consonant and after a vowel."""
 CLOSING = "\"')]"
@@ -35,16 +39,34 @@ RIEUL = 8  # The number of the final consonant ㄹ in Unicode.
 DIGITS = dict(zip("0123456789", "영일이삼사오육칠팔구"))
 
 _translations = gettext.NullTranslations()
+_of_context: contextvars.ContextVar[gettext.NullTranslations | None] = contextvars.ContextVar("language", default=None)
+
+
+class Message(str):
+    """A message in English with its placeholders filled in, which `translate` returns in the language in use.
+
+    For messages that also are keys or values for programs, which stay English.
+    """
+
+    def __new__(cls, message, /, **values):
+        """Creates a message from the arguments of `translate`; values may be messages, too."""
+        self = super().__new__(cls, filled_in(message, values) if values else message)
+        self.message, self.values = message, values
+        return self
 
 
 def translate(message, /, **values):
     """Returns a message in the language in use, with its placeholders filled in.
 
     Args:
-        message: The message in English. A string literal, so that `make catalog` finds it, or a `translatable` text.
+        message: The message in English. A string literal, so that `make catalog` finds it, a `translatable` text or a
+            `Message`.
         **values: The values of its placeholders, as for `str.format`. Without values, braces stand for themselves.
     """
-    text = _translations.gettext(message)
+    if isinstance(message, Message):
+        values = {name: translate(one) if isinstance(one, Message) else one for name, one in message.values.items()}
+        message = message.message
+    text = translations().gettext(message)
     return filled_in(text, values) if values else text
 
 
@@ -57,7 +79,7 @@ def translate_count(singular, plural, count, /, **values):
         count: The number, also the value of the placeholder `{count}`.
         **values: The values of its other placeholders.
     """
-    return filled_in(_translations.ngettext(singular, plural, count), {"count": count, **values})
+    return filled_in(translations().ngettext(singular, plural, count), {"count": count, **values})
 
 
 def filled_in(text, values):
@@ -101,11 +123,41 @@ def use_language(language: Literal["en", "ko"]) -> None:
     localize_argparse(_translations)
 
 
+@contextlib.contextmanager
+def language_in_use(language):
+    """Context manager that sets the language of all messages inside it."""
+    before = current_language()
+    use_language(language)
+    try:
+        yield
+    finally:
+        use_language(before)
+
+
+@contextlib.contextmanager
+def language_of_context(language):
+    """Context manager that sets the language of messages inside it for this thread or asyncio task alone.
+
+    For servers that answer several people at once. The messages of `argparse` keep the language of the process.
+    """
+    token = _of_context.set(read_catalogs(language))
+    try:
+        yield
+    finally:
+        _of_context.reset(token)
+
+
 def current_language():
     """Returns the language in use, "ko" or "en"."""
-    return _translations.info().get("language", ENGLISH)
+    return translations().info().get("language", ENGLISH)
 
 
+def translations():
+    """Returns the gettext translations in use: those of the context, or else those of the process."""
+    return _of_context.get() or _translations
+
+
+@functools.cache
 def read_catalogs(language):
     """Returns the gettext translations into a language."""
     if language == ENGLISH:

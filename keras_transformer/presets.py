@@ -2,6 +2,7 @@
 
 from keras_transformer.config import SHARED, Config
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 
 PRESETS = {
@@ -28,12 +29,12 @@ PRESETS = {
 """Presets by name."""
 
 PURPOSES = {
-    "demo": "the demonstration corpus of small talk, in minutes on a laptop",
-    "characters": "words mapped to others letter by letter, such as their pronunciation",
-    "tutorial": "repeating the TensorFlow tutorial: its sizes and epochs, without early stopping",
-    "small": "up to ten million tokens of text, on a laptop: the tutorial's sizes, with early stopping",
-    "base": "from ten million tokens of text on, on a GPU: the base model of the paper (Table 3)",
-    "big": "from 200 million tokens of text on, on GPUs: the big model of the paper (Table 3)",
+    "demo": translatable("the demonstration corpus of small talk, in minutes on a laptop"),
+    "characters": translatable("words mapped to others letter by letter, such as their pronunciation"),
+    "tutorial": translatable("repeating the TensorFlow tutorial: its sizes and epochs, without early stopping"),
+    "small": translatable("up to ten million tokens of text, on a laptop: the tutorial's sizes, with early stopping"),
+    "base": translatable("from ten million tokens of text on, on a GPU: the base model of the paper (Table 3)"),
+    "big": translatable("from 200 million tokens of text on, on GPUs: the big model of the paper (Table 3)"),
 }
 """What each preset is for."""
 

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 SOURCES = HERE / "source"
 KOREAN = tomllib.loads((SOURCES / "korean.toml").read_text("utf-8"))
 ENDINGS = {"en": ".ipynb", "ko": ".ko.ipynb"}
-TIMEOUT = 600  # Seconds that a cell may take.
+TIMEOUT = 3600  # Seconds that a cell may take; a training on a busy machine does take many.
 STARTING = re.compile(r"(\n|WARNING: All log messages before absl.*\n|I0000 .*\n)+")
 """What TensorFlow prints when it starts, at any log level."""
 

@@ -1,11 +1,16 @@
 import hashlib
 import importlib.metadata
+import io
 import itertools
 import os
 import pathlib
 import shutil
 import socket
+import subprocess
+import sys
+import tempfile
 
+import filelock
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -18,16 +23,51 @@ QUIET_CHROMIUM = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
 ]  # fmt: skip
+DECODING = "keras_transformer.decoding.", "keras_transformer.export."  # Where programs that decode are defined.
+HEAVY_FIXTURES = {"small_run", "browser"}
 PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in each of the processes that test together.
 
 
+def pytest_addoption(parser):
+    parser.addoption("--compiled", action="store_true", help="compile all programs with XLA, as users' are")
+    hard = parser.getgroup("hard use", "what `make test-hard` does more of where it is asked to")
+    hard.addoption("--fuzz-inputs", type=int, default=2000, metavar="N", help="random inputs in all (2000)")
+    hard.addoption("--kills", type=int, default=12, metavar="N", help="processes that are killed in all (12)")
+    hard.addoption("--soak-minutes", type=float, default=1, metavar="M", help="minutes of each long use (1)")
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = itertools.chain.from_iterable(terminalreporter.stats.values())
+    properties = itertools.chain.from_iterable(getattr(report, "user_properties", ()) for report in reports)
+    figures = sorted({figure for name, figure in properties if name == "figures"})
+    if figures:
+        terminalreporter.section("figures")
+        terminalreporter.write("\n".join(figures) + "\n")
+
+
 def pytest_configure(config):
+    if not hasattr(config, "workerinput"):  # Other processes have what the first one set.
+        keep_temporary_files_together(config)
+    if hasattr(config, "cache"):
+        keep_programs(config)
+
+
+def keep_temporary_files_together(config):
+    """Has all processes write temporary files to one folder, which is removed in the end.
+
+    A process that is killed leaves files behind, such as those that TensorFlow's AutoGraph writes. `tmp_path` is
+    elsewhere, where pytest keeps the last three.
+    """
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    folder = os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp()
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def keep_programs(config):
     """Compiles a program of XLA or JAX once for all processes that tests run in or start, and keeps it for later runs.
 
     Compiling is much of the time of a tiny training. The folder is in pytest's cache (`-p no:cacheprovider`: none).
     """
-    if not hasattr(config, "cache"):
-        return
     folder = config.cache.mkdir(f"compiled-{importlib.metadata.version('tensorflow')}")
     os.environ.setdefault("TF_XLA_FLAGS", f"--tf_xla_persistent_cache_directory={folder}")
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
@@ -35,9 +75,48 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Files with slow tests come first, so that of two processes none is left alone with one at the end."""
+    """Marks tests of a trained run or in a browser as heavy.
+
+    Files with slow tests come first, so that of two processes none is left alone with one at the end.
+    """
+    for item in items:
+        if HEAVY_FIXTURES & {*item.fixturenames}:
+            item.add_marker("heavy")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_runtest_setup(item):
+    """Decides whether the programs by which a test and its fixtures decode are compiled with XLA.
+
+    XLA takes seconds for a program that a tiny model runs once, in less. So only tests that are marked as `compiled`
+    decode as users do, unless all do by `--compiled`; others run the same operations one by one.
+    """
+    compile_programs(item.config.getoption("--compiled") or item.get_closest_marker("compiled") is not None)
+
+
+def compile_programs(wanted=True):
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow and wanted == hasattr(tensorflow.function, "compiling"):
+        tensorflow.function = tensorflow.function.compiling if wanted else uncompiled(tensorflow.function)
+
+
+def uncompiled(function):
+    """Returns TensorFlow's `tf.function` without compilation of what decodes; its attribute `compiling` has it."""
+
+    def make_function(*args, **kwargs):
+        if args and args[0].__module__.startswith(DECODING):
+            kwargs.pop("jit_compile", None)
+        return function(*args, **kwargs)
+
+    make_function.compiling = function
+    return make_function
+
+
+@pytest.fixture(scope="session", name="compile_programs")
+def compile_programs_function():
+    """The function that has the rest of a test compile its programs, for fixtures that several tests share."""
+    return compile_programs
 
 
 @pytest.fixture(scope="session")
@@ -55,8 +134,29 @@ def small_pairs():
 
 
 @pytest.fixture(scope="session")
-def small_run(small_pairs, tmp_path_factory):
-    """A run folder trained, for seconds, to memorize eight answers, which it generates."""
+def make_once(tmp_path_factory):
+    """A function that has a folder made by one of the processes that test together, and gives each of them a copy."""
+
+    def make_once(name, make):
+        own = tmp_path_factory.mktemp("made") / name
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            make(own)
+            return own
+        shared = tmp_path_factory.getbasetemp().parent / f"made {name}"
+        with filelock.FileLock(f"{shared}.lock"):
+            if not shared.exists():
+                make(own)
+                shutil.copytree(own, f"{shared}.part")
+                os.rename(f"{shared}.part", shared)
+                return own
+        return pathlib.Path(shutil.copytree(shared, own))
+
+    return make_once
+
+
+@pytest.fixture(scope="session")
+def small_run(small_pairs, make_once):
+    """A run folder trained, for seconds, to memorize eight answers, which it generates. No test changes it."""
     from keras_transformer import Config, train
     from keras_transformer.chat.answering import Answering
 
@@ -64,10 +164,40 @@ def small_run(small_pairs, tmp_path_factory):
         vocab_size=420, num_layers=1, d_model=32, num_heads=2, dff=64, dropout=0.0, batch_size=16, epochs=40,
         patience=0, warmup_steps=150, max_length=24, precision="float32",  # The same on every processor, nearly.
     )  # fmt: skip
-    run_dir = tmp_path_factory.mktemp("small") / "run"
-    train(small_pairs, run_dir, config)
-    Answering().save(run_dir)  # Its training finds both ways as good, and would retrieve.
-    return run_dir
+
+    def make(run_dir):
+        train(small_pairs, run_dir, config)
+        Answering().save(run_dir)  # Its training finds both ways as good, and would retrieve.
+
+    run = make_once("run", make)
+    before = contents(run)
+    yield run
+    assert contents(run) == before, "a test changed the run that all tests share"
+
+
+def contents(folder):
+    """Returns the content of each file but the lock, which holds the number of the process that used the run last."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """A function that calls a command with its words in this process, and returns what a process of its own would.
+
+    A process takes six seconds of CPU to import TensorFlow. What only a process has (signals, its exit, a closed
+    pipe, its locale) is tested in one.
+    """
+    from keras_transformer.cli.main import main
+
+    def call(*words, stdin=b""):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        try:
+            status = main([*map(str, words)])
+        except SystemExit as exit:  # Wrong usage and `--help`.
+            status = exit.code
+        return subprocess.CompletedProcess(words, status, *capsys.readouterr())
+
+    return call
 
 
 @pytest.fixture

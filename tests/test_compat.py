@@ -1,7 +1,10 @@
 """The private names of other libraries that the package uses. A test fails if a library drops one of them."""
 
 import argparse
+import ast
 import asyncio
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -14,6 +17,38 @@ def check(owner, *names):
     """Fails with a sentence if an object lacks a name."""
     for name in names:
         assert hasattr(owner, name), f"{owner} has no {name} any more: change keras_transformer/compat.py"
+
+
+PRIVATE = re.compile(r"keras\.src|tensorflow\.python|(^|\.)_[^_]")
+
+
+def private_names(source):
+    """Yields the private names that a module imports, and the private attributes that it uses but does not define."""
+    own = set(re.findall(r"(?:self\.|def |^)(_\w+)", source, re.MULTILINE))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            names = {node.attr} - own
+        elif isinstance(node, ast.Import):
+            names = {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{name.name}" for name in node.names}
+        else:
+            continue
+        yield from filter(PRIVATE.search, names)
+
+
+def test_no_other_module_uses_private_names():
+    package = pathlib.Path(compat.__file__).parent
+    for path in package.rglob("*.py"):
+        if path != pathlib.Path(compat.__file__):
+            # `os._exit`, and `_replace` of named tuples, are documented.
+            assert set(private_names(path.read_text("utf-8"))) <= {"_exit", "_replace"}, path
+
+
+@pytest.mark.parametrize("code", ["model._flatten_layers()", "from keras.src import ops", "import tensorflow.python"])
+def test_private_names_are_found(code):
+    assert list(private_names(code))
+    assert not list(private_names("self._model = 1\nother._model"))
 
 
 def test_importing_it_loads_nothing_heavy():
@@ -69,6 +104,7 @@ def test_uvicorn_h11_protocol():
     uvicorn = pytest.importorskip("uvicorn")
     protocol = compat.h11_protocol()
     check(protocol, "connection_made", "data_received", "on_response_complete", "connection_lost")
+    check(protocol, "pause_writing", "resume_writing")
     config = uvicorn.Config(lambda *_: None, http=protocol, log_config=None)
     loop = asyncio.new_event_loop()
     try:
@@ -87,3 +123,31 @@ def test_argparse_gettext_and_help_formatter():
     lines = parser.format_help().splitlines()
     assert all(len(line) + sum(one >= "가" for one in line) <= 80 for line in lines)
     assert "한글" in lines[-1] and "\0" not in parser.format_help()
+    parser.add_argument("--name", help=f"{'x' * 50} `keras-transformer data list`")
+    assert "`keras-transformer data list`" in parser.format_help()
+
+
+def test_argparse_checks_choices_and_commands_where_a_subclass_does():
+    check(argparse.ArgumentParser, "_check_value")
+    refused = []
+
+    class Parser(compat.ParserWithChoices):
+        def refuse_choice(self, action, value):
+            refused.append((action.dest, value))
+
+    parser = Parser(exit_on_error=False)
+    parser.add_argument("--size", choices=["small", "big"])
+    parser.add_subparsers(dest="command").add_parser("chat")
+    assert parser.parse_args(["--size", "big", "chat"]).command == "chat"
+    for arguments in (["--size", "bgi"], ["caht"]):
+        with pytest.raises(argparse.ArgumentError, match="invalid choice"):
+            parser.parse_args(arguments)
+    assert refused == [("size", "bgi"), ("command", "caht")]
+
+
+def test_argparse_has_the_arguments_of_a_parser_and_of_its_subcommands():
+    check(argparse, "_SubParsersAction")
+    parser = argparse.ArgumentParser(add_help=False)
+    check(parser, "_actions")
+    parser.add_subparsers(dest="command").add_parser("chat", add_help=False).add_argument("run")
+    assert [action.dest for action in compat.actions_of(parser)] == ["command", "run"]

@@ -52,6 +52,13 @@ def test_what_is_written_is_read_back(tmp_path, name):
         ('preset = "huge"', "설정.toml: no preset named 'huge'"),
         ("[training]\nepochs = 3", "설정.toml: unknown key 'training'"),
         ("# 한글".encode("cp949"), "설정.toml: not UTF-8"),
+        ("epochs = 1" + "0" * 5000, r"설정\.toml: not TOML: Exceeds the limit"),
+        ("epochs = 1" + "0" * 400, r"설정\.toml: epochs: the number has more than 64 bits"),
+        ("seed = 0x" + "f" * 5000, r"설정\.toml: seed: the number has more than 64 bits"),
+        ("corpus = [0x" + "f" * 5000 + "]", r"설정\.toml: Exceeds the limit"),
+        ("epochs = " + "[" * 100_000, r"설정\.toml: not TOML: maximum recursion depth exceeded"),
+        ("a" + ".a" * 20_000 + " = 1", r"설정\.toml: not TOML: a key has more than 64 parts"),
+        ("[a" + " . a" * 20_000 + "]", r"설정\.toml: not TOML: a key has more than 64 parts"),
     ],
 )
 def test_what_cannot_be_used_is_one_line_with_file_and_place(tmp_path, text, message):
@@ -63,3 +70,15 @@ def test_what_cannot_be_used_is_one_line_with_file_and_place(tmp_path, text, mes
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(InputError, match=r"none\.toml: cannot be read: No such file"):
         read_config_file(tmp_path / "none.toml")
+
+
+def test_a_path_that_no_file_can_have_is_named():
+    with pytest.raises(InputError, match="a\0b: cannot be read: embedded null byte"):
+        read_config_file("a\0b")
+
+
+def test_a_long_list_of_dotted_paths_is_no_dotted_key(tmp_path):
+    paths = [f"data.v{number}/part.{number}.csv" for number in range(500)]
+    for separator in (",", ", ", ",\n"):
+        text = f"corpus = [{separator.join(map(repr, paths))}]"
+        assert read(tmp_path, text) == ({}, {"corpus": paths})

@@ -94,7 +94,7 @@ def test_the_pages_of_the_index_can_be_made_from_it(published):
 
 @pytest.mark.slow
 def test_the_wheel_alone_trains_and_answers(installed, tmp_path):
-    (tmp_path / "pairs.csv").write_text("".join(f"question {i},answer {i}\n" for i in range(40)), encoding="utf-8")
+    (tmp_path / "pairs.csv").write_text("".join(f"ask {i},reply {i}\n" for i in range(40)), encoding="utf-8")
     alone = {**QUIET, "PYTHONPATH": str(installed)}
     where = run("-c", "import keras_transformer; print(keras_transformer.__file__)", env=alone, cwd=tmp_path)
     assert pathlib.Path(where.strip()) == installed / "keras_transformer/__init__.py"

@@ -20,7 +20,10 @@ from babel.messages.pofile import read_po
 
 import keras_transformer
 from keras_transformer.cli.main import parser
+from keras_transformer.config import FIELDS
+from keras_transformer.config_file import LISTS, WORDS
 from keras_transformer.data.catalog import PackagedCorpus, packaged_file
+from keras_transformer.data.columns import ANSWER_NAMES, QUESTION_NAMES
 
 ROOT = pathlib.Path(__file__).parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
@@ -116,6 +119,13 @@ def test_python_blocks_train(tmp_path, monkeypatch):
                 exec(block.replace("epochs=36", "epochs=1").replace("vocab_size=3000", "vocab_size=600"), names)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_known_names_of_columns_are_listed(language):
+    text = (ROOT / f"docs/{language}/how-to/corpus.md").read_text("utf-8")
+    names = [tuple(row.replace(" ", "").split(",")) for row in re.findall(r"^\| (?:\w+) \| (\w+, .+) \|$", text, re.M)]
+    assert names == [QUESTION_NAMES, ANSWER_NAMES]
+
+
 def test_messages_to_look_up_are_those_of_the_program():
     sources = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "keras_transformer").rglob("*.py")]
     texts = {node.value for tree in sources for node in ast.walk(tree) if isinstance(node, ast.Constant)}
@@ -134,6 +144,17 @@ def test_the_python_api_has_all_public_names():
     for language in LANGUAGES:
         blocks = re.findall(r"^```{public-names}\n(.*?)^```", texts_of(language)["reference/python"], re.M | re.S)
         assert sorted(" ".join(blocks).split()) == keras_transformer.__all__
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_guide_from_opennmt_names_what_there_is(language):
+    rows = re.findall(r"^\| .+ \| (.+) \|$", texts_of(language)["how-to/from_opennmt"], re.MULTILINE)
+    [commands_of_the_program] = [one for one in parser()._actions if isinstance(one.choices, dict)]
+    options = {name for command in commands_of_the_program.choices.values() for name in command._option_string_actions}
+    named = set(re.findall(r"--[a-z][a-z-]+", " ".join(rows)))
+    settings = set(re.findall(r"`(\w+) = ", " ".join(rows)))
+    assert named >= {"--beam", "--grow-vocabulary", "--norm-first"} and named <= options
+    assert settings >= {"corpus", "schedule"} and settings <= {*FIELDS, *WORDS, *LISTS}
 
 
 def texts_of(language):
@@ -189,9 +210,29 @@ def test_commands_are_found():
     assert len(list(commands(ROOT / "docs/en/how-to/corpus.md"))) > 5
 
 
+def layout_of(page):
+    """Returns the names of the modules that a page shows, a set for each folder. Notes are in parentheses."""
+    tree = page.read_text("utf-8").split("```\nkeras_transformer/\n")[1].split("\nnotebooks/")[0]
+    modules, package, folder = {}, "", ""
+    for line in re.sub(r"\([^)]*\)", "", tree).splitlines():
+        subfolder, names = re.match(r" *([a-z]+/)?(.*)", line).groups()
+        if not line.startswith("   "):
+            package = folder = subfolder or ""
+        elif subfolder:
+            folder = package + subfolder
+        modules.setdefault(folder, set()).update(re.findall(r"\w+", names))
+    return modules
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_layout_shows_every_module(language):
-    layout = (ROOT / f"docs/{language}/explanation/design.md").read_text("utf-8")
     package = ROOT / "keras_transformer"
-    modules = [path for path in package.glob("*/*.py") if path.stem != "__init__" and path.parent.name != "cli"]
-    assert [path.stem for path in modules if not re.search(rf"\b{path.stem}\b", layout)] == []
+    modules = {}
+    for path in package.rglob("*.py"):
+        folder = path.parent.relative_to(package).as_posix()
+        # Neither programs that are copied into exports nor the builders of the corpora are shown.
+        if not folder.endswith("_files") and not folder.startswith("data/builders/"):
+            modules.setdefault("" if folder == "." else f"{folder}/", set()).add(path.stem)
+    modules = {folder: names - ({"__init__"} if folder else set()) for folder, names in modules.items()}
+    modules = {folder: names for folder, names in modules.items() if names}
+    assert layout_of(ROOT / f"docs/{language}/explanation/design.md") == modules

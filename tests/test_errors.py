@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from keras_transformer import InputError
-from keras_transformer.errors import DISTRIBUTION, import_extra
+from keras_transformer.errors import DISTRIBUTION, import_extra, no_such_file, no_such_run
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -53,3 +53,31 @@ def test_pages_and_messages_never_name_the_extras_of_the_other_project():
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("notebooks/**/*.ipynb")]
     files = [*pages, *ROOT.glob("keras_transformer/**/*.py"), *ROOT.glob("notebooks/**/*.py")]
     assert not [path for path in files if re.search(r"keras[-_]transformer\[", path.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("faq.cvs", "faq.csv"), ("FAQ", "faq.csv"), ("faq", "faq.csv"), ("faqs", "faq.csv"), ("fqa.csv", "faq.csv"),
+        ("질문과 대답.csv", "질문과 답.csv"), ("rnus/run-1/notes.txt", "runs/run-1/notes.txt"),
+        ("notes.tx", "notes.txt"), ("notes.ts", "notes.tsv"),
+        ("weather.csv", None), ("b.csv", None), ("run", None), ("x", None), ("runs/run-1", None),
+        ("nowhere/at/all.csv", None),
+    ],
+)  # fmt: skip
+def test_a_misspelled_file_is_recognized(tmp_path, typed, meant):
+    (tmp_path / "runs/run-1").mkdir(parents=True)
+    for name in ("a.csv", "faq.csv", "질문과 답.csv", "notes.tsv", "notes.txt", "runs/run-1/notes.txt"):
+        (tmp_path / name).touch()
+    path = tmp_path / typed
+    suggestion = f"; did you mean {tmp_path / meant}?" if meant else ""
+    assert str(no_such_file(path)) == f"{path}: no such file{suggestion}"
+
+
+def test_a_misspelled_run_is_recognized(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("runs/demo").mkdir(parents=True)
+    pathlib.Path("demmo").touch()
+    assert str(no_such_run("runs/demmo")) == "runs/demmo: there is no such run folder; did you mean runs/demo?"
+    assert str(no_such_run("runs/deom")) == "runs/deom: there is no such run folder; did you mean runs/demo?"
+    assert str(no_such_run("runs/other")) == "runs/other: there is no such run folder"

@@ -5,6 +5,7 @@ import io
 import re
 import string
 import symtable
+import threading
 
 import pytest
 from babel.messages import extract, mofile, pofile
@@ -15,6 +16,7 @@ from keras_transformer.language import (
     DOMAINS,
     current_language,
     filled_in,
+    language_of_context,
     language_of_locale,
     translate,
     use_language,
@@ -22,7 +24,8 @@ from keras_transformer.language import (
 
 PACKAGE = CATALOGS.parent
 KEYWORDS = {  # The same as in the Makefile.
-    "_": None, "translatable": None, "translate_count": (1, 2), "setting": (2,), "Entry": (3,), "import_extra": (3,),
+    "_": None, "translatable": None, "Message": None, "translate_count": (1, 2), "setting": (2,), "Entry": (3,),
+    "import_extra": (3,),
 }  # fmt: skip
 KOREAN = CATALOGS / "ko/LC_MESSAGES"
 OF_PROGRAMMERS = {  # Messages of argparse about mistakes in the code that builds a parser.
@@ -151,7 +154,7 @@ def test_values_are_filled_in_and_braces_without_values_stay():
     assert translate("{about} (default: {default})", about="A {brace}", default=1) == "A {brace} (default: 1)"
     assert translate("{about}") == "{about}"
     use_language("ko")
-    assert translate("{about} (default: {default})", about="설명", default=1) == "설명 (기본값: 1)"
+    assert translate("{about} (default: {default})", about="설명", default=1) == "설명(기본값: 1)"
     assert translate("not in the catalog") == "not in the catalog"
 
 
@@ -171,6 +174,11 @@ def test_particles_fit_the_value_before_them(value, shown):
     assert filled_in("{x}은(는) {x}이(가) {x}을(를) {x}과(와) {x}(으)로", {"x": value}) == shown
 
 
+@pytest.mark.parametrize(("name", "shown"), [("말뭉치", "'말뭉치'라는"), ("책", "'책'이라는"), ("a", "'a'(이)라는")])
+def test_a_quoted_name_has_its_particle(name, shown):
+    assert filled_in("{name!r}(이)라는", {"name": name}) == shown
+
+
 def test_particles_within_a_value_stay():
     assert filled_in('"{x!r}"은(는) {{y}} {z:.1f}', {"x": "책이(가) {x}", "z": 2}) == "\"'책이(가) {x}'\"은(는) {y} 2.0"
 
@@ -181,7 +189,7 @@ def test_help_in_korean(capsys):
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith("사용법: keras-transformer train CORPUS --run RUN [옵션]\n")
-    assert "최대 에포크 수 (기본값: 말뭉치에 따라, small은 30)" in shown
+    assert "최대 에포크 수(기본값: 말뭉치에 따라, small은 30)" in shown
     assert "예:  keras-transformer train pairs.csv --run runs/first" in shown
     assert "\0" not in shown
 
@@ -198,6 +206,7 @@ def test_an_error_in_korean_has_status_2(tmp_path, capsys):
     assert capsys.readouterr().err == f"keras-transformer: 오류: {tmp_path / '없음'}: 그런 run 폴더가 없습니다\n"
 
 
+@pytest.mark.heavy
 def test_a_training_in_korean(tmp_path, capsys):
     pairs = "".join(f"질문 {i}번,대답 {i % 5}\n" for i in range(40))
     (tmp_path / "pairs.csv").write_text(f"질문,답변\n{pairs}", "utf-8")
@@ -207,7 +216,7 @@ def test_a_training_in_korean(tmp_path, capsys):
     assert main(["train", str(tmp_path / "pairs.csv"), "--run", str(run), "--lang", "ko", *options]) == 0
     shown = capsys.readouterr().err
     assert "대화용으로 골랐습니다: 외울 질문과 답의 쌍(40쌍); " in shown
-    assert f"에서 {run}을(를) 학습합니다: 파라미터 " in shown
+    assert f"에서 {run} 학습을 시작합니다: 파라미터 " in shown
     assert f"{run}에 저장했습니다." in shown
     assert shown.endswith(f"대화하기:  keras-transformer chat {run}\n")
     assert not re.search("[가-힣]", (run / "config.toml").read_text("utf-8").replace(str(tmp_path), ""))
@@ -225,3 +234,13 @@ def hidden_in(scope):
     local = [scope.lookup(name) for name in found if scope.get_type() == "function"]
     here = [scope.get_name() for symbol in local if symbol.is_local() and symbol.is_referenced()]
     return here + [name for child in scope.get_children() for name in hidden_in(child)]
+
+
+def test_a_context_has_a_language_of_its_own():
+    seen = []
+    with language_of_context("ko"):
+        thread = threading.Thread(target=lambda: seen.append(translate("training")))
+        thread.start()
+        thread.join()
+        seen += [translate("training"), current_language()]
+    assert [*seen, translate("training")] == ["training", "학습", "ko", "training"]

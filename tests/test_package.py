@@ -45,6 +45,7 @@ def test_star_import_gives_the_tutorials_names():
     } <= set(namespace)  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_all_names_are_there_without_the_packages_of_extras_and_say_what_they_need():
     code = """
 import sys

@@ -37,6 +37,7 @@ def trained(corpus):
     return model, tokenizer, history.history
 
 
+@pytest.mark.heavy
 def test_the_loss_falls_and_the_answers_are_learnt(trained):
     _, _, history = trained
     assert history["loss"][-1] < 0.2 * history["loss"][0]

@@ -24,7 +24,8 @@ def copied_files(language):
     ending = ".ko.ipynb" if language == "ko" else ".ipynb"
     names = {path: path.name.removesuffix(ending) for path in (ROOT / "notebooks").glob(f"*{ending}")}
     files = {path: f"{COPIES}/notebooks/{name}" for path, name in names.items() if not name.endswith(".ko")}
-    pages = [*(ROOT / "benchmarks").glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    names = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+    pages = [*(ROOT / "benchmarks").glob("*.md"), *(ROOT / name for name in names)]
     return files | {path: f"{COPIES}/{path.relative_to(ROOT).with_suffix('').as_posix()}" for path in pages}
 
 

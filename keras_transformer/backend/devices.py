@@ -8,6 +8,8 @@ import sys
 
 import keras
 
+from keras_transformer.language import translate_count
+
 
 @dataclasses.dataclass(frozen=True)
 class Devices:
@@ -28,7 +30,9 @@ class Devices:
             counts = collections.Counter(self.gpus).items()
             names = ", ".join(f"{count} × {name}" if count > 1 else name for name, count in counts)
             return f"GPU ({names}; {backend}{compiler})"
-        return f"CPU ({cores()} cores; {backend})"
+        return translate_count(
+            "CPU ({count} core; {backend})", "CPU ({count} cores; {backend})", cores(), backend=backend
+        )
 
 
 def cores():

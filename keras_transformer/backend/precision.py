@@ -10,18 +10,18 @@ CPU_FEATURES = ("amx_bf16", "avx512_bf16")  # Linux names of the instruction set
 POLICIES = {"float32": "float32", "bfloat16": "mixed_bfloat16", "float16": "mixed_float16"}
 
 
-def choose_precision(wanted, devices):
+def choose_precision(requested, devices):
     """Chooses the precision to train in.
 
     Args:
-        wanted: "float32", "bfloat16", "float16", or "auto" to choose by the hardware.
+        requested: "float32", "bfloat16", "float16", or "auto" to choose by the hardware.
         devices: The `Devices` to train on.
 
     Returns:
         A tuple of "float32", "bfloat16" or "float16", and the reason as text.
     """
-    if wanted != "auto":
-        return wanted, _("as requested")
+    if requested != "auto":
+        return requested, _("as requested")
     if devices.gpus:
         return choose_for_gpu(devices)
     if keras.backend.backend() == "tensorflow" and (feature := bfloat16_feature()):

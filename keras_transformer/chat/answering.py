@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
-from keras_transformer.runs.atomic_io import write_json
+from keras_transformer.runs.checksums import check, write_json_recorded
 
 if TYPE_CHECKING:
     from keras_transformer.chat.datastore import Match
@@ -86,17 +86,18 @@ class Answering:
     def load(cls, path):
         """Loads the `Answering` of a run folder; the default is to generate. Raises `InputError` if it is damaged."""
         file = path / ANSWERING
+        check(file)
         if not file.is_file():
             return cls()
         try:
             loaded = cls(**json.loads(file.read_text("utf-8")))
             return dataclasses.replace(loaded, way=checked_way(loaded.way), similarity=float(loaded.similarity))
-        except (ValueError, TypeError, InputError) as error:
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(_("{file}: damaged: {error}", file=file, error=error)) from error
 
     def save(self, path):
         """Saves the `Answering` in a run folder."""
-        write_json(path / ANSWERING, dataclasses.asdict(self))
+        write_json_recorded(path / ANSWERING, dataclasses.asdict(self))
 
 
 def checked_way(way):

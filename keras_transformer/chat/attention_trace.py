@@ -23,11 +23,11 @@ class AttentionTrace:
     """A question, its answer, and the attention weights of every layer and head between their tokens.
 
     Attributes:
-        asked: The text of the question.
+        question_text: The text of the question.
         question: The input tokens of the encoder, a list of texts.
         answer: The generated tokens, including the end token, a list of texts.
-        written: The decoded answer after each token, a list of texts. It contains the spaces, which the tokens alone do
-            not determine.
+        partial_answers: The decoded answer after each token, a list of texts. It contains the spaces, which the tokens
+            alone do not determine.
         encoder: Encoder self-attention, float32 (layers, heads, question, question). Each row sums to 1: the attention
             of the row's token to the columns' tokens.
         decoder: Decoder self-attention, float32 (layers, heads, answer, answer). Row i belongs to the generation of
@@ -36,17 +36,17 @@ class AttentionTrace:
         answers: All answers, pairs of text and log-probability; the weights are those of the first.
     """
 
-    asked: str
+    question_text: str
     question: list[str]
     answer: list[str]
-    written: list[str]
+    partial_answers: list[str]
     encoder: np.ndarray
     decoder: np.ndarray
     cross: np.ndarray
     answers: list[tuple[str, float]]
 
     @property
-    def read(self) -> list[str]:
+    def decoder_input(self) -> list[str]:
         """The input tokens of the decoder, one for each generated token."""
         return [SPECIAL["start_id"], *self.answer[:-1]]
 
@@ -76,10 +76,10 @@ def trace_attention(bot: Chatbot, question: str, generation: GenerationConfig | 
     weights = {name: weight[0] for name, weight in (generated.attention or {}).items()}
     texts = bot.target_tokenizer.decode(rows)
     return AttentionTrace(
-        asked=question,
+        question_text=question,
         question=pieces_of(ids, bot.tokenizer),
         answer=pieces_of(first, bot.target_tokenizer),
-        written=bot.target_tokenizer.decode([first[:end] for end in range(1, length + 1)]),
+        partial_answers=bot.target_tokenizer.decode([first[:end] for end in range(1, length + 1)]),
         encoder=weights["encoder"],
         decoder=weights["decoder"][:, :, :length, :length],
         cross=weights["cross"][:, :, :length],

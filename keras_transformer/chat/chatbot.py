@@ -1,4 +1,7 @@
-"""A chatbot that answers questions with a trained run."""
+"""A chatbot that answers questions with a trained run.
+
+Retrieving an answer needs neither the model nor Keras. Methods that generate load the one and import the other.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,29 @@ import os
 import threading
 import time
 from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING
 
-import keras
 import numpy as np
-from keras import ops
 
+from keras_transformer.backend.tensorflow_import import silent_tensorflow
 from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY, Answer, Answering, checked_way
 from keras_transformer.chat.confidence import Fallback, pieces_a_character
 from keras_transformer.chat.datastore import Datastore, Match
+from keras_transformer.decoding import ops
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import AnswerTokens, GenerationConfig, Strategy, chosen_generation
-from keras_transformer.decoding.generate import Generation, begin, bucket_length, generate_answers
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import pad
 from keras_transformer.runs.run import Run
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.text.turns import question_ids
+
+if TYPE_CHECKING:
+    import keras
+
+    from keras_transformer.decoding.generate import Generation
+    from keras_transformer.models.ensemble import Ensemble
 
 SOURCES = 3  # Maximum number of matches per answer.
 BATCH = 64  # Maximum number of questions per batch.
@@ -38,7 +47,8 @@ class Chatbot:
     selects the way of answering; the default is that of the `fallback`, or else that of the run.
 
     Args:
-        model: A trained `transformer()`.
+        model: A trained `transformer()`, an `Ensemble` of several, or the `Run` to load the model from when the first
+            answer is generated.
         tokenizer: The `Tokenizer` of the questions that the model was trained with.
         max_length: Maximum number of tokens of a question and of an answer, including start and end. Longer questions
             are truncated, because the model was not trained on them.
@@ -53,10 +63,11 @@ class Chatbot:
     """
 
     def __init__(
-        self, model: keras.Model, tokenizer: Tokenizer, max_length: int, target_tokenizer: Tokenizer | None = None,
-        turns: int = 1,
+        self, model: keras.Model | Ensemble | Run, tokenizer: Tokenizer, max_length: int,
+        target_tokenizer: Tokenizer | None = None, turns: int = 1,
     ):  # fmt: skip
-        self.model, self.tokenizer, self.max_length, self.turns = model, tokenizer, max_length, turns
+        self._model = model
+        self.tokenizer, self.max_length, self.turns = tokenizer, max_length, turns
         self.target_tokenizer = target_tokenizer or tokenizer
         self.answer_tokens = AnswerTokens(self.target_tokenizer.start_id, self.target_tokenizer.end_id)
         self.datastore: Datastore | None = None
@@ -64,18 +75,63 @@ class Chatbot:
 
     @classmethod
     def load(cls, run_dir: str | os.PathLike) -> Chatbot:
-        """Loads the chatbot of a run folder with its best weights; raises `InputError` if it cannot be read."""
+        """Loads the chatbot of a run folder; raises `InputError` if it cannot be read.
+
+        The model with the best weights is loaded when the first answer is generated.
+        """
         run = Run(run_dir)
-        return cls.of_run(run, run.load_model())
+        run.check_weights()
+        return cls.of_run(run)
 
     @classmethod
-    def of_run(cls, run: Run, model: keras.Model) -> Chatbot:
-        """Returns the chatbot of a `Run` with a loaded model; raises `InputError` if the run cannot be read."""
-        bot = cls(model, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
+    def of_run(cls, run: Run, model: keras.Model | None = None) -> Chatbot:
+        """Returns the chatbot of a `Run`; raises `InputError` if the run cannot be read.
+
+        Args:
+            run: The `Run`.
+            model: Its loaded model; None to load it when the first answer is generated.
+        """
+        bot = cls(model or run, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
         bot.memorized = not run.config.hold_out
         if Datastore.exists(run.path):
             bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.load(run.path)
         return bot
+
+    @classmethod
+    def ensemble(cls, run_dirs: Sequence[str | os.PathLike]) -> Chatbot:
+        """Loads several runs that generate every answer together, by the mean of their probabilities (see `Ensemble`).
+
+        The limits are those of the first run. The ensemble has no datastore.
+
+        Raises:
+            InputError: If a run cannot be read, or has another tokenizer than the first.
+        """
+        first, *others = runs = [Run(run_dir) for run_dir in run_dirs]
+        for run in others:
+            if models_of(run.tokenizers) != models_of(first.tokenizers):
+                raise InputError(
+                    _(
+                        "{run}: has another tokenizer than {first}; runs that answer together are trained on the same "
+                        "corpus with different seeds, or with --tokenizer-file",
+                        run=run.path,
+                        first=first.path,
+                    )
+                )
+        with silent_tensorflow():
+            from keras_transformer.models.ensemble import Ensemble
+        model = Ensemble([run.load_model() for run in runs])
+        return cls(model, first.tokenizer, first.config.max_length, first.target_tokenizer, first.config.turns)
+
+    @property
+    def model(self) -> keras.Model | Ensemble:
+        """The model. Loading it raises `InputError` if its weights are damaged."""
+        self.load_model()
+        return self._model
+
+    def load_model(self) -> None:
+        """Loads the model now, unless it is loaded, so that the first generated answer does not have to wait for it."""
+        if isinstance(self._model, Run):
+            self._model = self._model.load_model()
 
     def reply(
         self,
@@ -115,7 +171,7 @@ class Chatbot:
         if not fallback:
             return [answer.text for answer in answers]
         pieces = self.pieces(questions)
-        return [fallback.said(*one) for one in zip(answers, pieces)]
+        return [fallback.apply(*one) for one in zip(answers, pieces)]
 
     def answers(
         self,
@@ -232,7 +288,7 @@ class Chatbot:
         way = self.way(answer_by, fallback, generation)
         if fallback and fallback.by_similarity:
             [answer] = self.answers([question], answer_by=way)
-            yield from filter(None, [fallback.said(answer, *self.pieces([question]))])
+            yield from filter(None, [fallback.apply(answer, *self.pieces([question]))])
             return answer
         [near] = self.matches([question])
         if self.retrieves(near, way):
@@ -246,7 +302,7 @@ class Chatbot:
             return Answer(text, score, tuple(near))
         if not (ids := self.ids_of([question])[0]):
             return Answer("", 0.0)
-        state, advance = begin(self.model, np.array([ids], "int32"), config, self.answer_tokens)
+        state, advance = generating().begin(self.model, np.array([ids], "int32"), config, self.answer_tokens)
         longest = config.max_length or self.max_length - 1
         shown, text, length, step, ended = "", "", 0, longest if fallback else 1, False
         while not ended:
@@ -273,14 +329,14 @@ class Chatbot:
             generation: The `GenerationConfig` of the questions to come.
         """
         config = self.config_of(generation)
-        for width in sorted({bucket_length(length) for length in range(1, self.max_length + 1)}):
+        for width in sorted({generating().bucket_length(length) for length in range(1, self.max_length + 1)}):
             if stop.is_set():
                 return
             question = np.full((1, width), self.tokenizer.end_id, "int32")
             if config.num_return > 1 or isinstance(config.strategy, Beam):
                 self.generate(question, config)
                 continue
-            state, advance = begin(self.model, question, config, self.answer_tokens)
+            state, advance = generating().begin(self.model, question, config, self.answer_tokens)
             advance(state, 1)
 
     def ids_of(self, questions: Sequence[str]) -> list[list[int]]:
@@ -302,11 +358,24 @@ class Chatbot:
         self, inputs: np.ndarray, generation: GenerationConfig | None = None, return_attention: bool = False
     ) -> Generation:
         """Generates answers to encoder inputs, the rows of `ids_of` padded with 0; see `decoding.generate`."""
-        return generate_answers(self.model, inputs, self.config_of(generation), self.answer_tokens, return_attention)
+        config = self.config_of(generation)
+        return generating().generate_answers(self.model, inputs, config, self.answer_tokens, return_attention)
 
     def config_of(self, generation: GenerationConfig | None) -> GenerationConfig:
         """Returns the configuration with the maximum length filled in; None for the default."""
         return (generation or GenerationConfig()).limited_to(self.max_length - 1)
+
+
+def models_of(tokenizers):
+    """Returns the file contents of a dictionary of tokenizers, which are equal for equal tokenizers."""
+    return {name: tokenizer.model for name, tokenizer in tokenizers.items()}
+
+
+def generating():
+    """Returns the module `decoding.generate`, which imports Keras."""
+    with silent_tensorflow():
+        from keras_transformer.decoding import generate
+    return generate
 
 
 def retrieved(near):

@@ -14,7 +14,6 @@ at most 5 % of in-domain questions, whatever the distribution of the numbers (Bo
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from typing import Any
 
@@ -25,12 +24,15 @@ from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
-from keras_transformer.runs.atomic_io import write_json
-from keras_transformer.runs.run import CONFIDENCE, WEIGHTS, Run
+from keras_transformer.runs.atomic_io import write_atomically
+from keras_transformer.runs.checksums import check, read_sealed, sealed
+from keras_transformer.runs.run import CONFIDENCE, CONFIDENCE_KEYS, WEIGHTS, Run
 from keras_transformer.runs.tensor_file import tensors_checksum
 
 FORMAT = 1  # Version of confidence.json; increased when older versions could no longer read it.
-STORED = ("own", "foreign", "settings", "weights")
+STORED = {"own": "in_domain", "foreign": "out_of_domain", "settings": "settings", "weights": "weights"}
+"""The attributes that confidence.json holds, by their keys there."""
+
 GENERATE = "generate"  # Same as in `chat.answering`.
 REFUSALS = 0.05  # Default false refusal rate.
 
@@ -40,24 +42,26 @@ class Confidence:
     """The result of a calibration.
 
     Attributes:
-        own: For each in-domain question, a pair: the score of its answer, and its number of pieces per character.
-        foreign: The same for out-of-domain questions, a dictionary from their kinds.
+        in_domain: For each in-domain question, a pair: the score of its answer, and its number of pieces per character.
+        out_of_domain: The same for out-of-domain questions, a dictionary from their kinds.
         settings: How the answers were generated, as returned by `decoding_settings`; {"answer_by": …} for answers from
             the datastore.
         weights: Checksum of the weights of the calibrated model.
-        scores: The scores of `own`, an array in ascending order.
-        pieces: The pieces per character of `own`, an array in ascending order.
+        scores: The scores of `in_domain`, an array in ascending order.
+        pieces: The pieces per character of `in_domain`, an array in ascending order.
     """
 
-    own: tuple[tuple[float, float], ...]
-    foreign: dict[str, tuple[tuple[float, float], ...]]
+    in_domain: tuple[tuple[float, float], ...]
+    out_of_domain: dict[str, tuple[tuple[float, float], ...]]
     settings: dict[str, Any]
     weights: str
     scores: np.ndarray = dataclasses.field(init=False, repr=False, compare=False)
     pieces: np.ndarray = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
-        for name, column in zip(("scores", "pieces"), np.sort(np.array(self.own, float).reshape(-1, 2), axis=0).T):
+        for name, column in zip(
+            ("scores", "pieces"), np.sort(np.array(self.in_domain, float).reshape(-1, 2), axis=0).T
+        ):
             object.__setattr__(self, name, column)
 
     @property
@@ -88,19 +92,19 @@ class Confidence:
         if answer_by is None and generation is None:
             answer_by = calibration.answer_by
         if answer_by in (None, GENERATE):
-            wanted = decoding_settings(generation, run.config.max_length - 1)
+            requested = decoding_settings(generation, run.config.max_length - 1)
         else:
-            wanted = {"answer_by": answer_by}
-        if calibration.settings != wanted:
+            requested = {"answer_by": answer_by}
+        if calibration.settings != requested:
             way = "" if calibration.answer_by == (answer_by or GENERATE) else f" --answer-by {answer_by or GENERATE}"
             raise InputError(
                 _(
                     "{path}: calibrated for {calibrated}, not for "
-                    "{wanted}: calibrate again with the same options: "
+                    "{requested}: calibrate again with the same options: "
                     "keras-transformer calibrate {run}{way} …",
                     path=run.path / CONFIDENCE,
                     calibrated=in_words(calibration.settings),
-                    wanted=in_words(wanted),
+                    requested=in_words(requested),
                     run=run.path,
                     way=way,
                 )
@@ -116,6 +120,7 @@ class Confidence:
                 _("{run}: the run is not calibrated. Calibrate it first: {command}", run=run.path, command=command)
             )
         calibration = read(path)
+        check(run.path / WEIGHTS, run.id)
         if calibration.weights != tensors_checksum(run.path / WEIGHTS):
             raise InputError(
                 _(
@@ -128,7 +133,8 @@ class Confidence:
 
     def save(self, run: Run) -> None:
         """Saves the calibration in the folder of a `Run`, atomically."""
-        write_json(run.path / CONFIDENCE, {"format": FORMAT, **{name: getattr(self, name) for name in STORED}})
+        about = {"format": FORMAT, **{key: getattr(self, name) for key, name in STORED.items()}}
+        write_atomically(run.path / CONFIDENCE, sealed(about))  # Without the lock, as it may be during training.
 
     def of(self, score: float | np.ndarray, pieces: float | np.ndarray) -> Any:
         """Returns the confidence of an answer: twice its `share`, but at most 1.
@@ -147,7 +153,7 @@ class Confidence:
         """
         no_higher = np.searchsorted(self.scores, score, side="right")
         as_fine = len(self.pieces) - np.searchsorted(self.pieces, pieces, side="left")
-        return (1 + np.minimum(no_higher, as_fine)) / (len(self.own) + 1)
+        return (1 + np.minimum(no_higher, as_fine)) / (len(self.in_domain) + 1)
 
     def bounds(self, refusals: float) -> tuple[float, float]:
         """Returns the thresholds beyond which the confidence is at most `refusals`.
@@ -161,7 +167,7 @@ class Confidence:
         Raises:
             InputError: If the rate is not between 0 and 1, or too small for the number of questions.
         """
-        count = len(self.own)
+        count = len(self.in_domain)
         if not 0 < refusals < 1:
             raise InputError(
                 _("the refusal rate must be between 0 and 1, such as 0.05, not {refusals:g}", refusals=refusals)
@@ -236,7 +242,7 @@ class Fallback:
         """Returns the score by which an `Answer` is judged."""
         return answer.similarity if self.by_similarity else answer.score
 
-    def said(self, answer: Answer, pieces: float) -> str:
+    def apply(self, answer: Answer, pieces: float) -> str:
         """Returns the text of an `Answer`, or the fallback text if it is refused."""
         score = self.score_of(answer)
         if score is None or not self.judges(answer, pieces):
@@ -246,7 +252,7 @@ class Fallback:
     def to_dict(self) -> dict[str, Any]:
         """Returns the fallback as a dictionary for the manifest of an export."""
         names = "text", "refusals", "least_score", "most_pieces"
-        return {**{name: getattr(self, name) for name in names}, "calibrated_on": len(self.confidence.own)}
+        return {**{name: getattr(self, name) for name in names}, "calibrated_on": len(self.confidence.in_domain)}
 
 
 def pieces_a_character(question, ids):
@@ -262,12 +268,14 @@ def pieces_a_character(question, ids):
 def read(path):
     """Reads a `Confidence` from a file; raises `InputError` if it is damaged or of another version."""
     try:
-        about = json.loads(path.read_text("utf-8"))
+        about = read_sealed(path, CONFIDENCE_KEYS)
         version = about.pop("format")
         if version == FORMAT:
-            foreign = {kind: paired(numbers) for kind, numbers in about.pop("foreign").items()}
-            return Confidence(paired(about.pop("own")), foreign, **about)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            out_of_domain = {kind: paired(numbers) for kind, numbers in about.pop("foreign").items()}
+            return Confidence(paired(about.pop("own")), out_of_domain, **about)
+    except InputError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
     raise InputError(
         _(

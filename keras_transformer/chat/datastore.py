@@ -12,16 +12,14 @@ import copy
 import dataclasses
 import json
 import pathlib
-import unicodedata
 
-from keras_transformer.chat.question_embeddings import QuestionEmbeddings
-from keras_transformer.chat.question_index import QuestionIndex
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
-from keras_transformer.runs.atomic_io import write_atomically
+from keras_transformer.runs.atomic_io import remove_leftovers
+from keras_transformer.runs.checksums import check, remove_recorded, write_recorded
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
-from keras_transformer.text.normalize import normalize
+from keras_transformer.text.normalize import check_unicode, compose, normalize
 
 EXCHANGES, EMBEDDINGS, CORRECTIONS = "datastore.jsonl", "datastore.safetensors", "corrections.jsonl"
 FILES = (EXCHANGES, EMBEDDINGS, CORRECTIONS)
@@ -52,7 +50,9 @@ class Exchange:
     @property
     def place(self):
         """The source of the exchange, as text."""
-        return f"{self.file}, row {self.row}" if self.file else f"pair {self.row}"
+        if self.file:
+            return _("{file}, row {row}", file=self.file, row=self.row)
+        return _("pair {row}", row=self.row)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Datastore:
     def __init__(self, path, run_id):
         self._path = pathlib.Path(path)
         self._exchanges = read_exchanges(self._path / EXCHANGES)
+        check(self._path / EMBEDDINGS, run_id)
         tensors, about = load_tensors(self._path / EMBEDDINGS, run_id)
         if about["exchanges"] != len(self._exchanges):
             raise InputError(
@@ -96,8 +97,7 @@ class Datastore:
                     expected=about["exchanges"],
                 )
             )
-        # Runs of the first versions have no embeddings.
-        self._embeddings = QuestionEmbeddings(**tensors) if "vectors" in tensors else None
+        self._tensors = tensors
         self._corpus = self._exchanges
         self._by_question, self._index, self._of_corpus = {}, None, None
         for number, exchange in enumerate(self._corpus):
@@ -144,7 +144,12 @@ class Datastore:
 
         Returns:
             For each question, a list of `Match`es, nearest first; empty if no exchange has a character in common.
+
+        Raises:
+            InputError: If a question is not valid Unicode.
         """
+        for question in questions:
+            check_unicode(question)
         self._refresh()
         self._make_index()
         matches = []
@@ -159,11 +164,11 @@ class Datastore:
 
     def _asking(self, question):
         """Returns the numbers of the exchanges with exactly this question, the taught ones first."""
-        asked = normalize(question)
+        normalized = normalize(question)
         taught = range(len(self._corpus), len(self._exchanges))
         return [
-            *(number for number in taught if normalize(self._exchanges[number].question) == asked),
-            *self._by_question.get(asked, ()),
+            *(number for number in taught if normalize(self._exchanges[number].question) == normalized),
+            *self._by_question.get(normalized, ()),
         ]
 
     def teach(self, question, answer):
@@ -176,12 +181,12 @@ class Datastore:
             InputError: If the question or the answer is blank or not valid Unicode.
             RunLocked: If the run is being trained.
         """
-        question, answer = as_kept(question), as_kept(answer)
+        question, answer = stored_form(question), stored_form(answer)
         if not question or not answer:
             raise InputError(_("teach: the question or the answer is blank. Give both."))
         with self._changing() as corrections:
             former = self._answers_to(question, corrections)
-            corrections[:] = [*others_than_taught(corrections, question), {"question": question, "answer": answer}]
+            corrections[:] = [*without_correction(corrections, question), {"question": question, "answer": answer}]
         return former
 
     def forget(self, question):
@@ -194,10 +199,10 @@ class Datastore:
             InputError: If no exchange has this question.
             RunLocked: If the run is being trained.
         """
-        question = as_kept(question)
+        question = stored_form(question)
         with self._changing() as corrections:
             if former := self._answers_to(question, corrections):
-                others = others_than_taught(corrections, question)
+                others = without_correction(corrections, question)
                 if len(others) == len(corrections):
                     others.append({"question": question, "forgotten": True})
                 corrections[:] = others
@@ -208,11 +213,11 @@ class Datastore:
     def answers_to(self, question):
         """Returns the answers to exactly this question, a list of texts."""
         self._refresh()
-        return self._answers_to(as_kept(question), self._corrections)
+        return self._answers_to(stored_form(question), self._corrections)
 
     def _answers_to(self, question, corrections):
-        asked, numbers = normalize(question), self._by_question.get(normalize(question), ())
-        about = [one for one in corrections if normalize(one["question"]) == asked]
+        normalized, numbers = normalize(question), self._by_question.get(normalize(question), ())
+        about = [one for one in corrections if normalize(one["question"]) == normalized]
         if about:
             return [about[-1]["answer"]] if "answer" in about[-1] else []
         return list(dict.fromkeys(self._corpus[number].answer for number in numbers))
@@ -230,6 +235,7 @@ class Datastore:
         """Locks the corrections and yields them as a mutable list, which is written when the block ends."""
         path = self._path / CORRECTIONS
         with locked(self._path, WAIT):
+            remove_leftovers(self._path)
             before = read_corrections(path)
             corrections = list(before)
             yield corrections
@@ -237,9 +243,9 @@ class Datastore:
                 return
             if corrections:
                 text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in corrections)
-                write_atomically(path, text.encode("utf-8"))
+                write_recorded(path, text.encode("utf-8"))
             else:
-                path.unlink(missing_ok=True)
+                remove_recorded(path)
 
     def _refresh(self):
         """Reloads the corrections if the file has changed, for example by another process."""
@@ -259,11 +265,22 @@ class Datastore:
         if self._index is not None:
             return
         if self._of_corpus is None:
-            self._of_corpus = QuestionIndex(*questions_and_answers(self._corpus), self._embeddings)
+            self._of_corpus = index_of_corpus(self._corpus, self._tensors)
         index = copy.copy(self._of_corpus)  # Adding to the copy does not change the original.
         if added := self._exchanges[len(self._corpus) :]:
             index.add(*questions_and_answers(added))
         self._index = index
+
+
+def index_of_corpus(exchanges, tensors):
+    """Returns the `QuestionIndex` of exchanges with the tensors of their embeddings."""
+    # These import SciPy, which correcting a run does not need.
+    from keras_transformer.chat.question_embeddings import QuestionEmbeddings
+    from keras_transformer.chat.question_index import QuestionIndex
+
+    # Runs of the first versions have no embeddings.
+    embeddings = QuestionEmbeddings(**tensors) if "vectors" in tensors else None
+    return QuestionIndex(*questions_and_answers(exchanges), embeddings)
 
 
 def questions_and_answers(exchanges):
@@ -284,26 +301,23 @@ def save_datastore(path, run_id, exchanges, embeddings):
     lines = (json.dumps(dataclasses.asdict(one), ensure_ascii=False) + "\n" for one in exchanges)
     tensors = {"columns": embeddings.columns, "vectors": embeddings.vectors}
     save_tensors(path / EMBEDDINGS, tensors, run_id, {"exchanges": len(exchanges)})
-    write_atomically(path / EXCHANGES, "".join(lines).encode("utf-8"))
+    write_recorded(path / EXCHANGES, "".join(lines).encode("utf-8"))
 
 
-def as_kept(text):
+def stored_form(text):
     """Returns a text as corrections store it: normalized to NFC and stripped of white space.
 
     Raises:
         InputError: If the text is not valid Unicode.
     """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(_("{text!r} is not UTF-8", text=text)) from error
-    return unicodedata.normalize("NFC", text).strip()
+    check_unicode(text)
+    return compose(text).strip()
 
 
-def others_than_taught(corrections, question):
+def without_correction(corrections, question):
     """Returns the corrections without the answers taught for a question."""
-    asked = normalize(question)
-    return [one for one in corrections if normalize(one["question"]) != asked or "answer" not in one]
+    normalized = normalize(question)
+    return [one for one in corrections if normalize(one["question"]) != normalized or "answer" not in one]
 
 
 def stamp_of(path):
@@ -317,6 +331,7 @@ def stamp_of(path):
 
 def read_exchanges(path):
     """Reads the `Exchange`s of a file; raises `InputError` if it is damaged."""
+    check(path)
     names, exchanges = {}, []
     for one in read_lines(path, {"question", "answer", "file", "row"}, {"question", "answer"}):
         if "file" in one:
@@ -333,6 +348,7 @@ def read_corrections(path):
     Raises:
         InputError: If the file is damaged.
     """
+    check(path)
     if not path.is_file():
         return []
     try:
@@ -360,7 +376,7 @@ def read_lines(path, allowed, required):
                     yield checked_line(row, json.loads(line), allowed, required)
     except FileNotFoundError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
 
 
@@ -368,6 +384,10 @@ def checked_line(row, one, allowed, required):
     """Returns an object of a JSONL file; raises `ValueError` if it is not an object with the right keys."""
     if not isinstance(one, dict) or not required <= set(one) <= allowed:
         raise ValueError(f"row {row}: not an object of {', '.join(sorted(allowed))}")
-    if any(not isinstance(one.get(name, ""), str) for name in ("question", "answer")):
-        raise ValueError(f"row {row}: its question or answer is not a text")
+    for text in (one[name] for name in ("question", "answer") if name in one):
+        if not isinstance(text, str):
+            raise ValueError(f"row {row}: its question or answer is not a text")
+        check_unicode(text)
+    if not isinstance(one.get("forgotten", True), bool):
+        raise ValueError(f"row {row}: forgotten is not true or false")
     return one

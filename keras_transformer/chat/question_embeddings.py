@@ -21,7 +21,7 @@ MOST_NGRAMS = 2**15  # Maximum number of n-grams with a vector: the most frequen
 STEPS, BATCH = 600, 256
 LEARNING_RATE = 0.003
 TEMPERATURE = 0.1
-KEPT = 0.7  # Share of the n-grams of a text kept in a step (n-gram dropout), for robustness to unseen spellings.
+KEEP_PROBABILITY = 0.7  # N-gram dropout: share of a text's n-grams kept in a step, for robustness to unseen spellings.
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Hyperparameters of Adam (Kingma & Ba 2015).
 TINY = 1e-12
 
@@ -48,7 +48,7 @@ class QuestionEmbeddings:
         Args:
             weighted: The TF-IDF vectors of the texts, sparse float32 (texts, `FEATURES`).
         """
-        return at_length_one(weighted[:, self.columns] @ self.vectors.astype("float32"))[0].astype("float16")
+        return l2_normalize(weighted[:, self.columns] @ self.vectors.astype("float32"))[0].astype("float16")
 
     def coverage(self, weighted):
         """Returns the share of each text, by squared TF-IDF weight, whose n-grams have a vector.
@@ -75,8 +75,7 @@ def learn_embeddings(questions, answers, seed=0):
         The `QuestionEmbeddings`.
     """
     random = np.random.default_rng(seed)
-    vectorizer = NgramVectorizer(questions, answers)
-    matrices = vectorizer(questions), vectorizer(answers)
+    _vectorizer, *matrices = NgramVectorizer.fit(questions, answers)
     columns = frequent_columns(matrices)
     questions, texts = (matrix[:, columns] for matrix in matrices)
     groups = np.unique([normalize(answer) for answer in answers], return_inverse=True)[1]
@@ -105,9 +104,9 @@ def rows_with_same_group(rows, groups, random):
 
 
 def drop_ngrams(weighted, random):
-    """Returns a copy of sparse vectors in which each entry is kept with probability `KEPT` and set to 0 otherwise."""
+    """Applies n-gram dropout to sparse vectors: keeps each entry with probability `KEEP_PROBABILITY`."""
     kept = weighted.copy()
-    kept.data *= random.random(len(kept.data)) < KEPT
+    kept.data *= random.random(len(kept.data)) < KEEP_PROBABILITY
     return kept
 
 
@@ -122,7 +121,7 @@ def contrastive_gradient(batch, groups, vectors):
     """
     same = groups[:, np.newaxis] == groups
     targets = (same / same.sum(axis=1)).astype("float32")  # Symmetric: rows of a group have equal sums.
-    (questions, *others), lengths = zip(*(at_length_one(one @ vectors) for one in batch))
+    (questions, *others), lengths = zip(*(l2_normalize(one @ vectors) for one in batch))
     gradients = [np.zeros_like(questions)]
     for other in others:
         logits = questions @ other.T / TEMPERATURE
@@ -160,7 +159,7 @@ def softmax(logits):
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-def at_length_one(x):
+def l2_normalize(x):
     """Scales vectors to unit length; zero vectors stay zero.
 
     Args:

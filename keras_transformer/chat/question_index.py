@@ -11,46 +11,58 @@ make an out-of-domain question similar.
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-from keras_transformer.text.character_ngrams import character_ngrams
+from keras_transformer.text.ngram_counts import count_ngrams
 from keras_transformer.text.normalize import normalize
 
 FEATURES = 2**18
 ANSWER_WEIGHT = 0.3  # Weight of the answer, relative to the question. 0.2 to 0.5 perform about equally well.
+DECIMALS = 5  # Similarities are compared by these decimals: the last bits of a sum differ between processors.
 CANDIDATES = 200  # Number of questions nearest by TF-IDF whose embeddings are compared.
 
 
 class NgramVectorizer:
-    """Maps texts to TF-IDF vectors of their character n-grams.
+    """Maps texts to TF-IDF vectors of their character n-grams, like `TfidfTransformer` of scikit-learn.
 
     The n-grams are hashed, so that texts with unseen n-grams can be added later. The inverse document frequencies (IDF)
     are fixed at construction.
 
     Args:
-        questions: The questions, a list of at least one text.
-        answers: The answer to each question, a list of texts.
+        idf: The inverse document frequency of each n-gram, float32 (`FEATURES`,).
+
+    Attributes:
+        idf: The same.
     """
 
-    def __init__(self, questions, answers):
-        self._count = HashingVectorizer(
-            analyzer=character_ngrams, n_features=FEATURES, alternate_sign=False, norm=None, dtype=np.float32
-        )
-        self._weigh = TfidfTransformer()
-        self._weigh.fit(sparse.vstack([self._counts(questions), self._counts(answers)]))
+    def __init__(self, idf):
+        self.idf = idf
+
+    @classmethod
+    def fit(cls, *corpora):
+        """Returns a vectorizer for lists of at least one text, followed by the TF-IDF vectors of each list."""
+        counts = [counts_of(texts) for texts in corpora]
+        texts = np.float32(1 + sum(one.shape[0] for one in counts))
+        frequencies = sum(np.bincount(one.indices, minlength=FEATURES) for one in counts).astype("float32")
+        vectorizer = cls(np.log(texts / (1 + frequencies)) + 1)
+        return vectorizer, *map(vectorizer.weigh, counts)
 
     def __call__(self, texts):
         """Returns the TF-IDF vectors of texts, scaled to unit length: sparse float32 (texts, `FEATURES`)."""
-        return self._weigh.transform(self._counts(texts)).astype("float32")
+        return self.weigh(counts_of(texts))
 
-    def _counts(self, texts):
-        """Returns the number of occurrences of each n-gram in each text: sparse float32 (texts, `FEATURES`)."""
-        return self._count.transform(map(normalize, texts))
+    def weigh(self, counts):
+        """Turns counts into TF-IDF vectors in place, and returns them."""
+        counts.data *= self.idf[counts.indices]
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        # In float64 and in the order of the columns, so that the vectors have the same bits as those of scikit-learn.
+        lengths = np.sqrt(np.bincount(rows, counts.data**2, counts.shape[0]))
+        counts.data /= lengths[rows]
+        return counts
 
-    @property
-    def idf(self):
-        """The inverse document frequency of each n-gram, float32 (`FEATURES`,)."""
-        return self._weigh.idf_
+
+def counts_of(texts):
+    """Returns the number of occurrences of each n-gram in each text: sparse float32 (texts, `FEATURES`)."""
+    return count_ngrams(map(normalize, texts), FEATURES)
 
 
 class QuestionIndex:
@@ -60,24 +72,27 @@ class QuestionIndex:
         questions: The questions, a list of at least one text.
         answers: The answer to each question, a list of texts.
         embeddings: The `QuestionEmbeddings` trained on them; None to compare n-grams only.
+        vectorizer: The `NgramVectorizer`; None to fit one to these questions and answers.
 
     Attributes:
-        vectorizer: The `NgramVectorizer` fitted to these questions and answers.
+        vectorizer: The `NgramVectorizer`.
         by_ngram: One column per stored question, sparse float32 (`FEATURES`, questions): the TF-IDF vector of the
             question, plus that of its answer times `ANSWER_WEIGHT`.
         embeddings: The `QuestionEmbeddings`, or None.
         embedded: The embeddings of the stored questions, float16 (questions, dimensions).
     """
 
-    def __init__(self, questions, answers, embeddings=None):
-        self.vectorizer, self.embeddings = NgramVectorizer(questions, answers), embeddings
-        self.by_ngram, self.embedded = self._vectors(questions, answers)
+    def __init__(self, questions, answers, embeddings=None, vectorizer=None):
+        if vectorizer is None:
+            self.vectorizer, *weighted = NgramVectorizer.fit(questions, answers)
+        else:
+            self.vectorizer, *weighted = vectorizer, vectorizer(questions), vectorizer(answers)
+        self.embeddings = embeddings
+        self.by_ngram, self.embedded = self._vectors(*weighted)
 
     def _vectors(self, questions, answers):
-        """Returns the columns of `by_ngram` and the rows of `embedded` for questions with their answers."""
-        weighted = self.vectorizer(questions)
-        by_ngram = (weighted + ANSWER_WEIGHT * self.vectorizer(answers)).T.tocsr()
-        return by_ngram, self._embed(weighted)
+        """Returns columns of `by_ngram` and rows of `embedded` from TF-IDF vectors of questions and their answers."""
+        return (questions + ANSWER_WEIGHT * answers).T.tocsr(), self._embed(questions)
 
     def _embed(self, weighted):
         """Returns the embeddings of TF-IDF vectors, float16 (texts, dimensions); (texts, 0) without embeddings."""
@@ -88,7 +103,7 @@ class QuestionIndex:
 
     def add(self, questions, answers):
         """Appends questions to the index. The vectors of the other questions do not change."""
-        by_ngram, embedded = self._vectors(questions, answers)
+        by_ngram, embedded = self._vectors(self.vectorizer(questions), self.vectorizer(answers))
         self.by_ngram = sparse.hstack([self.by_ngram, by_ngram], format="csr")
         self.embedded = np.concatenate([self.embedded, embedded])
 
@@ -104,8 +119,6 @@ class QuestionIndex:
             to 1, float32 (matches,). The nearest question comes first; of equally near ones, the one that was added
             first. Stored questions without a common n-gram are excluded.
         """
-        if not len(questions):
-            return  # scikit-learn rejects an empty list.
         weighted = self.vectorizer(questions)
         cosines = weighted @ self.by_ngram
         hidden = np.fromiter(hidden, int)
@@ -124,5 +137,5 @@ class QuestionIndex:
             similarity = lexical
             if self.embeddings:
                 similarity = (lexical + self.embedded[candidates].astype("float32") @ embedding) / 2
-            order = np.lexsort((candidates, -similarity))
+            order = np.lexsort((candidates, -np.round(similarity, DECIMALS)))
             yield candidates[order], np.clip(similarity[order], 0, 1)

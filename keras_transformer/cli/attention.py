@@ -3,13 +3,9 @@
 import pathlib
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, check_utf8
-from keras_transformer.cli.generation_options import (
-    add_strategy_options,
-    check_strategy_options,
-    generation_config,
-    in_words,
-)
+from keras_transformer.cli.console import add_command, check_utf8, echo
+from keras_transformer.cli.generation_options import add_strategy_options, in_words
+from keras_transformer.decoding.options import check_strategy_options, generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.visualize import picture
@@ -60,7 +56,7 @@ def run_attention(options):
     trace = trace_attention(bot, options.question, generation)
     write(path, trace, options)
     for answer, score in trace.answers:
-        print(in_words(answer, score, options))
+        echo(in_words(answer, score, options))
     return 0
 
 
@@ -74,7 +70,7 @@ def check_output(path, options):
         raise InputError(
             _("{path}: name a file that ends in {endings}", path=path, endings=", ".join((PAGE, *picture.ENDINGS)))
         )
-    picture.check_place(path)
+    picture.check_writable_path(path)
     for name in OF_PICTURES:
         if getattr(options, name) is not None:
             raise InputError(_("--{name} is an option of pictures; a page shows every kind, layer and head", name=name))

@@ -4,13 +4,16 @@ import json
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, table
-from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split
-from keras_transformer.cli.generation_options import (
-    add_strategy_options,
-    check_answer_by,
-    generation_config,
+from keras_transformer.cli.console import add_command, echo, table
+from keras_transformer.cli.evaluation_data import (
+    add_corpus,
+    add_split_options,
+    check_split_options,
+    nothing_held_out,
+    read_split,
 )
+from keras_transformer.cli.generation_options import add_strategy_options, check_answer_by
+from keras_transformer.decoding.options import generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
@@ -25,53 +28,47 @@ def add_calibrate(commands):
     )  # fmt: skip
     calibrate.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(calibrate)
-    add_part_options(calibrate, split="validation")
+    add_split_options(calibrate, split="validation")
     calibrate.add_argument("--json", action="store_true", help=_("print the table as JSON"))
     add_strategy_options(calibrate, n_best=False)
 
 
 def run_calibrate(options):
     """Calibrates the run and prints its confidence thresholds."""
-    check_part_options(options)
+    check_split_options(options)
     check_answer_by(options, options.run)
     import_tensorflow_quietly()
-    from keras_transformer.evaluation.calibrate import calibrate, different
+    from keras_transformer.evaluation.calibrate import calibrate, without_duplicates
     from keras_transformer.runs.run import Run
 
     generation = generation_config(options)
     run = Run(options.run)
     check_own_corpus(options, run)
     split = read_split(options, run)
-    questions = different(split.pairs["question"])
+    questions = without_duplicates(split.pairs["question"])
     message = _("Asking {count:,} questions: {split} …", count=len(questions), split=split.in_words())
-    print(message, file=sys.stderr, flush=True)
+    echo(message, file=sys.stderr, flush=True)
     confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
-    print(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
+    echo(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))
     return 0
 
 
 def check_own_corpus(options, run):
     """Raises `InputError` if the run's own corpus is to be used, but has no unseen questions."""
     if not options.corpus and not run.config.hold_out:
-        raise InputError(
-            _(
-                "{path}: trained on all questions of its corpus, with none held out: "
-                "name a file of unseen questions and answers: keras-transformer calibrate {path} FILE",
-                path=run.path,
-            )
-        )
+        raise InputError(nothing_held_out(run, f"keras-transformer calibrate {run.path} FILE"))
 
 
 def summary(confidence):
     """Returns a calibration as a dictionary: thresholds and out-of-domain refusals for each refusal rate."""
     from keras_transformer.evaluation.out_of_domain import separation
 
-    count = len(confidence.own)
+    count = len(confidence.in_domain)
     return {
         "questions": count,
         "settings": confidence.settings,
-        "auroc": {kind: separation(confidence, numbers) for kind, numbers in confidence.foreign.items()},
+        "auroc": {kind: separation(confidence, numbers) for kind, numbers in confidence.out_of_domain.items()},
         "rates": [row(confidence, rate) for rate in RATES if rate >= 2 / (count + 1)],
     }
 
@@ -79,24 +76,25 @@ def summary(confidence):
 def row(confidence, rate):
     """Returns the thresholds for a false refusal rate, and the shares of out-of-domain questions refused."""
     least_score, most_pieces = confidence.bounds(rate)
-    refused = {
-        kind: float((confidence.of(*zip(*numbers)) <= rate).mean()) for kind, numbers in confidence.foreign.items()
-    }
+    kinds = confidence.out_of_domain.items()
+    refused = {kind: float((confidence.of(*zip(*numbers)) <= rate).mean()) for kind, numbers in kinds}
     return {"refusals": rate, "least_score": least_score, "most_pieces": most_pieces, "refused": refused}
 
 
 def in_lines(run, about):
     """Yields the lines of the printed table."""
     kinds = about["auroc"]
-    yield f"{run}: calibrated on {about['questions']:,} questions"
+    yield _("{run}: calibrated on {count:,} questions", run=run, count=about["questions"])
     yield ""
-    score = "similarity" if "answer_by" in about["settings"] else "score"
-    rows = [("refusals", f"least {score}", "most pieces", *kinds)]
+    score = _("least similarity") if "answer_by" in about["settings"] else _("least score")
+    rows = [(_("refusals"), score, _("most pieces"), *map(_, kinds))]
     for row in about["rates"]:
         bounds = f"{row['least_score']:.2f}", f"{row['most_pieces']:.2f}"
         rows.append((f"{row['refusals']:.0%}", *bounds, *(f"{row['refused'][kind]:.0%}" for kind in kinds)))
     rows.append(("AUROC", "", "", *(f"{value:.3f}" for value in kinds.values())))
     yield table(rows, right=range(len(rows[0])))
     yield ""
-    yield "refusals: allowed share of in-domain questions refused; to the right, shares of invented questions refused."
-    yield "AUROC: how well the confidence separates invented from in-domain questions; 0.5 is chance, 1 is perfect."
+    yield _(
+        "refusals: allowed share of in-domain questions refused; to the right, shares of invented questions refused."
+    )
+    yield _("AUROC: how well the confidence separates invented from in-domain questions; 0.5 is chance, 1 is perfect.")

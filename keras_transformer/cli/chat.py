@@ -2,31 +2,27 @@
 
 import argparse
 import contextlib
+import itertools
 import threading
-
-from prompt_toolkit import PromptSession
-from prompt_toolkit.history import InMemoryHistory
 
 from keras_transformer.chat.answering import HYBRID, RETRIEVE, Answer
 from keras_transformer.chat.chatbot import Chatbot, retrieved
-from keras_transformer.cli.corrections import taught
-from keras_transformer.cli.generation_options import (
-    DEFAULT_BEAMS,
-    GENERATE,
-    OF_BEAMS,
-    OF_SAMPLES,
-    SETTINGS,
-    fallback_asked,
-    generation_config,
-    in_words,
-    source_lines,
+from keras_transformer.chat.conversation import (
+    is_known,
+    questions_of,
+    suggestions,
+    unknown_characters,
+    with_previous_turns,
 )
+from keras_transformer.cli.console import echo
+from keras_transformer.cli.corrections import taught
+from keras_transformer.cli.generation_options import GENERATE, in_words, requested_fallback, source_lines
 from keras_transformer.decoding.beam_search import Beam
+from keras_transformer.decoding.options import DEFAULT_BEAMS, OF_BEAMS, OF_SAMPLES, SETTINGS, generation_config
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
-from keras_transformer.text.turns import BETWEEN
 
 HELP = translatable(
     """\
@@ -49,6 +45,9 @@ UNSURE = translatable("  Not sure: the nearest known question is “{question}�
 SUGGESTIONS = translatable(
     "  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong."
 )
+# The same without commands, for pipes.
+UNSURE_ALONE = translatable("  Not sure: the nearest known question is “{question}”.")
+SUGGESTIONS_ALONE = translatable("  I do not know that. Did you mean one of these?")
 RIGHT = translatable("What is the right answer?")
 CANCELLED = translatable("Nothing was taught.")
 NO_DATASTORE = translatable("This run has no datastore. Train it again.")
@@ -62,13 +61,14 @@ class Conversation:
         bot: The `Chatbot`.
         options: The parsed options of `generation_options`. The commands change the strategy and the way of
             answering, but not the fallback.
+        before_generating: Function that is called before an answer is generated.
     """
 
-    def __init__(self, bot, options):
-        self.bot, self.options = bot, options
+    def __init__(self, bot, options, before_generating=lambda: None):
+        self.bot, self.options, self.before_generating = bot, options, before_generating
         self.generation = generation_config(options)
-        self.fallback = fallback_asked(options, self.generation)
-        self.said = []  # Questions and answers, alternating.
+        self.fallback = requested_fallback(options, self.generation)
+        self.history = []  # Questions and answers, alternating.
         self.last = None  # The last question, with its preceding turns, and its `Answer`.
         self.correcting = False  # Whether the next line is a correction.
         self.suggested = []  # The questions that the next line may choose from by number.
@@ -77,6 +77,11 @@ class Conversation:
     def num_return(self):
         """Number of answers to each question."""
         return self.generation.num_return if self.generation else 1
+
+    @property
+    def way(self):
+        """The way of answering, one of `WAYS`."""
+        return self.bot.way(self.options.answer_by, self.fallback, self.generation)
 
     def hear(self, line):
         """Answers a question or runs a command; returns False when the user quits."""
@@ -89,21 +94,21 @@ class Conversation:
             return False
         elif line in map(str, range(1, len(suggested) + 1)):
             self.answer(suggested[int(line) - 1])
-        elif command == "/again" and self.said:
-            *self.said, question, _answer = self.said
-            print(question)
+        elif command == "/again" and self.history:
+            *self.history, question, _answer = self.history
+            echo(question)
             self.answer(question)
         elif command in ("/again", "/why", "/wrong") and not self.last:
-            print(_("No question was asked yet."))
+            echo(_("No question was asked yet."))
         elif command == "/why":
-            print(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
+            echo(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
         elif command == "/wrong":
             self.correcting = self.bot.datastore is not None
-            print(_(RIGHT if self.correcting else NO_DATASTORE))
+            echo(_(RIGHT if self.correcting else NO_DATASTORE))
         elif command == "/forget":
-            self.said, self.last = [], None
+            self.history, self.last = [], None
         elif command == "/help":
-            print(_(HELP))
+            echo(_(HELP))
         elif command.startswith("/"):
             self.follow(*line.split())
         elif line:
@@ -113,13 +118,13 @@ class Conversation:
     def correct(self, answer):
         """Teaches the right answer to the last question; an empty answer cancels the correction."""
         if not answer:
-            print(_(CANCELLED))
+            echo(_(CANCELLED))
             return
         try:
             question = self.last[0]
-            print(taught(question, answer, self.bot.datastore.teach(question, answer)))
+            echo(taught(question, answer, self.bot.datastore.teach(question, answer)))
         except InputError as error:
-            print(error)
+            echo(error)
 
     def follow(self, command, *values):
         """Runs a command that changes how answers are generated."""
@@ -133,94 +138,94 @@ class Conversation:
             "/by": lambda way: {"answer_by": way, **({} if way == GENERATE else NOTHING_GIVEN)},
         }  # fmt: skip
         if command not in changes:
-            print(_("Unknown command: {command}. /help lists the commands.", command=command))
+            echo(_("Unknown command: {command}. /help lists the commands.", command=command))
             return
         try:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
             generation = generation_config(options)
-            fallback = fallback_asked(options, generation)
+            fallback = requested_fallback(options, generation)
             way = self.bot.way(options.answer_by, fallback, generation)
             self.generation, self.options, self.fallback = generation, options, fallback
-            print(changed_in_words(way, generation))
+            echo(changed_in_words(way, generation))
         except InputError as error:
-            print(error)
+            echo(error)
         except (TypeError, ValueError):
             line = " ".join([command, *values])
-            print(_("{line}: invalid value. /help shows how to use {command}.", line=line, command=command))
+            echo(_("{line}: invalid value. /help shows how to use {command}.", line=line, command=command))
 
-    def after_the_turns_before(self, question):
+    def with_previous_turns(self, question):
         """Returns the question, preceded by as many previous turns as the chatbot reads."""
-        before = self.said[1 - self.bot.turns :] if self.bot.turns > 1 else []
-        return BETWEEN.join([*before, question])
+        return with_previous_turns(self.bot, self.history, question)
 
     def answer(self, question):
         """Streams an answer, or prints several at once. Ctrl-C stops the answer, not the conversation."""
-        asked, reply = self.after_the_turns_before(question), ""
+        query, reply = self.with_previous_turns(question), ""
         self.last = None
         try:
-            if unknown := self.unknown_only(asked, question):
-                print(unknown)
-                self.last = asked, Answer("", 0.0)
-            elif near := self.suggestions(asked):
-                self.last = asked, retrieved(near)
-                self.suggested = list(dict.fromkeys(match.exchange.question for match in near))
-                print(_(SUGGESTIONS), *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
+            if unknown := self.unknown_only(query, question):
+                echo(unknown)
+                self.last = query, Answer("", 0.0)
+            elif near := self.suggestions(query):
+                self.last = query, retrieved(near)
+                self.suggested = questions_of(near)
+                echo(_(SUGGESTIONS), *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
             elif self.num_return > 1:
-                [answers] = self.bot.candidates([asked], self.generation)
+                self.before_generating()
+                [answers] = self.bot.candidates([query], self.generation)
                 reply = answers[0].text
                 for number, answer in enumerate(answers, 1):
-                    print(f"{number}. {answer.text}  ({answer.score:.2f})")
-                self.last = asked, answers[0]
+                    echo(f"{number}. {answer.text}  ({answer.score:.2f})")
+                self.last = query, answers[0]
                 self.cite()
             else:
-                for text in self.streamed(asked):
+                for text in self.streamed(query):
                     reply += text
-                    print(text, end="", flush=True)
-                print()
+                    echo(text, end="", flush=True)
+                echo()
                 self.doubt()
                 self.cite()
         except KeyboardInterrupt:
-            print(" …")
-            self.last = asked, Answer(reply, 0.0, tuple(self.bot.matches([asked])[0]))
-        self.said += [question, reply]
+            echo(" …")
+            self.last = query, Answer(reply, 0.0, tuple(self.bot.matches([query])[0]))
+        self.history += [question, reply]
 
-    def streamed(self, asked):
+    def streamed(self, query):
         """Yields the answer in pieces of text, and stores it as the last one."""
+        if not self.is_known(query):
+            self.before_generating()
         stream = self.bot.stream(
-            asked, fallback=self.fallback, answer_by=self.options.answer_by, generation=self.generation
+            query, fallback=self.fallback, answer_by=self.options.answer_by, generation=self.generation
         )
-        self.last = asked, (yield from stream)
+        self.last = query, (yield from stream)
 
-    def suggestions(self, asked):
+    def suggestions(self, query):
         """Returns the nearest `Match`es if a bot that memorized its corpus does not know the question, else []."""
-        if not self.bot.memorized or self.fallback or self.num_return > 1:
-            return []
-        [near] = self.bot.matches([asked])
-        way = self.bot.way(self.options.answer_by, self.fallback, self.generation)
-        return near if self.bot.retrieves(near, way) and retrieved(near).unsure else []
+        return [] if self.fallback or self.num_return > 1 else suggestions(self.bot, query, self.way)
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""
-        answer = self.last[1]
-        if answer.unsure and not self.fallback:
-            print(_(UNSURE, question=" / ".join(answer.sources[0].exchange.question.splitlines())))
+        if hint := self.hint(self.last[1], UNSURE):
+            echo(hint)
+
+    def hint(self, answer, unsure):
+        """Returns the message `unsure` about an answer that was retrieved with low similarity, else ""."""
+        if not answer.unsure or self.fallback:
+            return ""
+        return _(unsure, question=" / ".join(answer.sources[0].exchange.question.splitlines()))
 
     def cite(self):
         """Prints the sources of the last answer, if `--cite` was given."""
         if self.options.cite and self.last[0].strip():
-            print(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
+            echo(*source_lines(self.last[1], self.bot.datastore is not None), sep="\n")
 
-    def unknown_only(self, asked, question):
+    def unknown_only(self, query, question):
         """Returns a message if all characters of the question are unknown and it cannot be retrieved, else ""."""
-        if not self.bot.tokenizer.knows_nothing_of(question) or self.is_known(asked):
-            return ""
-        unknown = " ".join(self.bot.tokenizer.unknown(question))
-        return _("I do not know any of these characters: {characters}", characters=unknown)
+        unknown = unknown_characters(self.bot, query, question, self.way)
+        return _("I do not know any of these characters: {characters}", characters=" ".join(unknown)) if unknown else ""
 
-    def is_known(self, asked):
+    def is_known(self, query):
         """Returns whether the question is answered from the datastore."""
-        [near] = self.bot.matches([asked])
-        return self.bot.retrieves(near, self.bot.way(self.options.answer_by, self.fallback, self.generation))
+        return is_known(self.bot, query, self.way)
 
 
 def changed_in_words(way, generation):
@@ -250,71 +255,108 @@ def strategy_in_words(strategy):
 
 
 class WarmUp:
-    """Compiles the programs for the next questions in the background, while the user types."""
+    """Loads the model and compiles the programs for the next questions in the background.
 
-    def __init__(self):
-        self.done = []
+    The user types meanwhile, and gets answers that are retrieved.
 
-    def resume(self, conversation):
-        """Starts or resumes compilation for the conversation's current settings."""
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=(conversation,))
+    Args:
+        bot: The `Chatbot`.
+    """
+
+    def __init__(self, bot):
+        self.bot, self.completed = bot, []
+        self.stop, self.thread = threading.Event(), threading.Thread()
+
+    def resume(self, generation):
+        """Starts or resumes for a `GenerationConfig`, unless it is still at work."""
+        if not self.thread.is_alive():
+            self.stop.clear()
+            self.start(generation)
+
+    def start(self, generation):
+        """Starts the thread."""
+        self.thread = threading.Thread(target=self.run, args=(generation,))
         self.thread.start()
 
-    def run(self, conversation):
-        """Compiles the programs, once for each combination of settings."""
-        generation = conversation.generation
-        if generation not in self.done:
-            conversation.bot.warm_up(self.stop, generation)
-        if not self.stop.is_set():
-            self.done.append(generation)
+    def run(self, generation):
+        """Loads the model, and compiles the programs, once for each combination of settings."""
+        with contextlib.suppress(InputError):  # It is raised again where the answer is generated.
+            self.bot.load_model()
+            if generation not in self.completed:
+                self.bot.warm_up(self.stop, generation)
+            if not self.stop.is_set():
+                self.completed.append(generation)
 
     def pause(self):
-        """Stops after the current program; a compilation cannot be interrupted."""
+        """Stops after the current program; neither an import nor a compilation can be interrupted."""
         self.stop.set()
         while self.thread.is_alive():
             with contextlib.suppress(KeyboardInterrupt):
                 self.thread.join()
 
+    def load(self):
+        """Stops, and returns when the model is loaded."""
+        self.pause()
+        self.start(None)  # In the thread, because an import that Ctrl-C has interrupted cannot be repeated.
+        self.pause()
+
 
 def talk(run_dir, options):
     """Chats on a terminal until the user leaves."""
-    print(_("Loading {run} …", run=run_dir), flush=True)
-    conversation, warm_up = Conversation(Chatbot.load(run_dir), options), WarmUp()
-    print(f"{_(HELP)}\n")
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import InMemoryHistory
+
+    echo(_("Loading {run} …", run=run_dir), flush=True)
+    bot = Chatbot.load(run_dir)
+    warm_up = WarmUp(bot)
+    conversation = Conversation(bot, options, before_generating=warm_up.load)
+    echo(f"{_(HELP)}\n")
     prompt = PromptSession(history=InMemoryHistory())
-    goes_on = True
-    while goes_on:
-        warm_up.resume(conversation)
-        try:
-            line = prompt.prompt("> ").strip()
-        except (EOFError, KeyboardInterrupt):
-            line = "/quit"
-        finally:
-            warm_up.pause()
-        goes_on = conversation.hear(line)
-    print(_(GOODBYE))
+    running = True
+    try:
+        while running:
+            if conversation.way != RETRIEVE:
+                warm_up.resume(conversation.generation)
+            try:
+                line = prompt.prompt("> ").strip()
+            except (EOFError, KeyboardInterrupt):
+                line = "/quit"
+            running = conversation.hear(line)
+        echo(_(GOODBYE))
+    finally:
+        warm_up.pause()
 
 
 def answer_lines(run_dir, questions, options):
-    """Prints the answer or answers to each question as it arrives; a blank line starts a new conversation."""
+    """Prints the answer or answers to each question as it arrives; a blank line starts a new conversation.
+
+    It ends at a line such as `exit`, as on a terminal. Where it is not sure, it says so as on a terminal, in lines that
+    begin with two spaces.
+    """
     conversation = Conversation(Chatbot.load(run_dir), options)
     bot, fallback, generation = conversation.bot, conversation.fallback, conversation.generation
-    for question in questions:
-        asked = conversation.after_the_turns_before(question) if question.strip() else ""
-        unknown = conversation.unknown_only(asked, question)
+    for question in itertools.takewhile(lambda line: line.strip() not in LEAVING, questions):
+        query = conversation.with_previous_turns(question) if question.strip() else ""
+        unknown = conversation.unknown_only(query, question)
+        if query and not unknown and (near := conversation.suggestions(query)):
+            echo(_(SUGGESTIONS_ALONE), *(f"  - {one}" for one in questions_of(near)), sep="\n", flush=True)
+            conversation.history = [*conversation.history, question, ""][-bot.turns :]
+            continue
         if unknown:
             answers = [Answer(unknown, 0.0)] * conversation.num_return
         elif conversation.num_return > 1:
-            [answers] = bot.candidates([asked], generation)
+            [answers] = bot.candidates([query], generation)
         else:
-            answers = bot.answers([asked], fallback, options.answer_by, generation)
-        [pieces] = bot.pieces([asked]) if fallback else [0]
+            answers = bot.answers([query], fallback, options.answer_by, generation)
+        [pieces] = bot.pieces([query]) if fallback else [0]
         reply = ""
         for answer in answers:
-            text = fallback.said(answer, pieces) if fallback and not unknown else answer.text
+            text = fallback.apply(answer, pieces) if fallback and not unknown else answer.text
             reply = reply or text
-            print(in_words(text, answer.score, options), flush=True)
-            if options.cite and asked and not unknown:
-                print(*source_lines(answer, bot.datastore is not None), sep="\n", flush=True)
-        conversation.said = [*conversation.said, question, "" if unknown else reply][-bot.turns :] if asked else []
+            echo(in_words(text, answer.score, options), flush=True)
+            if conversation.num_return == 1 and (hint := conversation.hint(answer, UNSURE_ALONE)):
+                echo(hint, flush=True)
+            if options.cite and query and not unknown:
+                echo(*source_lines(answer, bot.datastore is not None), sep="\n", flush=True)
+        turns = [*conversation.history, question, "" if unknown else reply]
+        conversation.history = turns[-bot.turns :] if query else []

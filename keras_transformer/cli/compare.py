@@ -6,12 +6,14 @@ import string
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, fill_columns, table, wrap
-from keras_transformer.cli.evaluation_data import add_part_options, check_part_options, read_split
-from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
+from keras_transformer.cli.console import add_command, echo, fill_columns, table, wrap
+from keras_transformer.cli.evaluation_data import add_split_options, check_split_options, read_split
+from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by
+from keras_transformer.decoding.options import generation_config
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.metric_info import LEGEND
 from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 
 LETTERS = string.ascii_uppercase
 NARROW, WIDE = 60, 100  # Minimum and maximum line width in columns, whatever the width of the terminal.
@@ -28,14 +30,14 @@ def add_compare(commands):
         "--corpus", metavar="CORPUS", nargs="+", default=[],
         help=_("corpus, named as for `train` (default: the runs' own, if all share it)"),
     )  # fmt: skip
-    add_part_options(compare)
+    add_split_options(compare)
     compare.add_argument("--json", action="store_true", help=_("print one JSON object"))
     add_strategy_options(compare, n_best=False)
 
 
 def run_compare(options):
     """Evaluates the runs and prints the comparison."""
-    check_part_options(options)
+    check_split_options(options)
     check_runs(options.runs)
     from keras_transformer.evaluation.text_metrics import check_packages
 
@@ -50,7 +52,7 @@ def run_compare(options):
         check_own_corpus(runs)
     split = read_split(options, *runs)
     own = [run.corpus["fingerprint"] == split.fingerprint for run in runs]
-    print(_("Comparing on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
+    echo(_("Comparing on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     comparison = compare(
         options.runs,
         split.pairs,
@@ -62,10 +64,10 @@ def run_compare(options):
         if run["leaked"] is None and not same:
             warn_of_unknown(run["run"])
     if options.json:
-        print(json.dumps(comparison, ensure_ascii=False))
+        echo(json.dumps(comparison, ensure_ascii=False))
         return 0
     columns = min(max(shutil.get_terminal_size().columns, NARROW), WIDE)
-    print("\n".join(in_lines(comparison, split.heading, columns)))
+    echo("\n".join(in_lines(comparison, split.heading, columns)))
     return 0
 
 
@@ -90,17 +92,26 @@ def check_own_corpus(runs):
 
 def warn_of_unknown(run):
     """Warns that data leakage cannot be checked for a run."""
-    what = "trained on another corpus, which was not found: these questions may have been in its training data"
-    print(f"keras-transformer: warning: {run}: {what}", file=sys.stderr)
+    message = _(
+        "{run}: trained on another corpus, which was not found: these questions may have been in its training data",
+        run=run,
+    )
+    echo(_("keras-transformer: warning: {message}", message=message), file=sys.stderr)
 
 
 def in_lines(comparison, heading, columns):
     """Yields the lines of the printed comparison: labels, scores, differences, sample questions with all answers."""
     for letter, run in zip(LETTERS, comparison["runs"]):
         way = run.get("answer_by", GENERATE)
-        yield f"{letter}  {run['run']}" + ("" if way == GENERATE else f", answered by {way}")
+        name = f"{letter}  {run['run']}"
+        yield name if way == GENERATE else _("{heading}, answered by {way}", heading=name, way=way)
     yield ""
-    yield f"{heading}: {comparison['questions']:,} questions, {comparison['pairs']:,} answers to them"
+    yield _(
+        "{split}: {questions:,} questions, {pairs:,} answers to them",
+        split=heading,
+        questions=comparison["questions"],
+        pairs=comparison["pairs"],
+    )
     yield ""
     yield scores_table(comparison["runs"])
     yield ""
@@ -109,9 +120,14 @@ def in_lines(comparison, heading, columns):
         yield f"{name}: {signature}"
     yield ""
     yield from wrap(
-        f"{len(comparison['samples'])} questions, drawn at random and independently of the answers; the answers of "
-        "the corpus come first:", columns,
-    )  # fmt: skip
+        translate_count(
+            "{count} question, drawn at random and independently of the answers; the answers of the corpus come first:",
+            "{count} questions, drawn at random and independently of the answers; the answers of the corpus come "
+            "first:",
+            len(comparison["samples"]),
+        ),
+        columns,
+    )
     for sample in comparison["samples"]:
         yield ""
         yield from sample_lines(sample, columns)
@@ -119,28 +135,32 @@ def in_lines(comparison, heading, columns):
 
 def scores_table(runs):
     """Returns the table of scores, with a row for each score and a column for each run."""
-    rows = [["", *LETTERS[: len(runs)], "better"]]
+    rows = [["", *LETTERS[: len(runs)], _("better")]]
     for name, (form, better, _about) in LEGEND.items():
         if name in runs[0]["scores"]:
-            rows.append([name, *(form.format(run["scores"][name]) for run in runs), better])
+            rows.append([name, *(form.format(run["scores"][name]) for run in runs), _(better) if better else ""])
     return table(rows, right=range(1, len(runs) + 1))
 
 
 def differences_tables(runs, columns):
     """Yields the tables of differences from the baseline, and a note on how to read them."""
     for letter, run in zip(LETTERS[1:], runs[1:]):
-        rows = [[f"{letter} − A", "", "95 % interval", ""]]
+        rows = [[f"{letter} − A", "", _("{share} interval", share="95 %"), ""]]
         for name in filter(run["differences"].get, LEGEND):
             one, form = run["differences"][name], signed(LEGEND[name].form)
-            bounds = " to ".join(map(form, one["interval"]))
+            low, high = map(form, one["interval"])
+            bounds = _("{low} to {high}", low=low, high=high)
             rows.append([name, form(one["difference"]), bounds, verdict(one, LEGEND[name].better)])
         yield table(rows, right=[1])
         yield ""
     yield from wrap(
-        "The intervals come from paired bootstrap resampling (Koehn 2004) with 1,000 resamples of the questions, "
-        "shared by all runs. A difference is significant if its interval excludes zero; among twenty comparisons of "
-        "equal runs, about one is significant by chance.", columns,
-    )  # fmt: skip
+        _(
+            "The intervals come from paired bootstrap resampling (Koehn 2004) with 1,000 resamples of the questions, "
+            "shared by all runs. A difference is significant if its interval excludes zero; among twenty comparisons "
+            "of equal runs, about one is significant by chance."
+        ),
+        columns,
+    )
     yield ""
 
 
@@ -152,10 +172,10 @@ def signed(form):
 def verdict(one, better):
     """Returns whether a difference is significant, and in which direction, as text."""
     if not one["significant"]:
-        return "may be chance"
+        return _("may be chance")
     if not better:
-        return "significant"
-    return "significantly " + ("better" if (one["difference"] > 0) == (better == "more") else "worse")
+        return _("significant")
+    return _("significantly better") if (one["difference"] > 0) == (better == "more") else _("significantly worse")
 
 
 def sample_lines(sample, columns):

@@ -2,8 +2,7 @@
 
 import os
 
-from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, check_utf8
+from keras_transformer.cli.console import add_command, check_utf8, echo
 from keras_transformer.errors import InputError
 from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
@@ -43,7 +42,7 @@ def run_teach(options):
     if options.golden is not None and os.path.lexists(options.golden):
         read_golden(options.golden)  # Report an invalid file before teaching anything.
     before = open_datastore(options.run).teach(options.question, options.answer)
-    print(taught(options.question, options.answer, before))
+    echo(taught(options.question, options.answer, before))
     if options.golden is not None:
         add_to_golden(options.golden, options.question, options.answer)
     return 0
@@ -55,7 +54,7 @@ def run_forget(options):
     datastore = open_datastore(options.run)
     before = datastore.forget(options.question)
     left = now(datastore.answers_to(options.question))
-    print(_("Forgotten: {pair}  (now: {answers})", pair=pair(options.question, before), answers=left))
+    echo(_("Forgotten: {pair}  (now: {answers})", pair=pair(options.question, before), answers=left))
     return 0
 
 
@@ -73,7 +72,6 @@ def open_datastore(run_dir):
     Raises:
         InputError: If the run does not exist or has no datastore.
     """
-    import_tensorflow_quietly()
     from keras_transformer.chat.datastore import Datastore
     from keras_transformer.runs.run import Run
 
@@ -90,8 +88,11 @@ def open_datastore(run_dir):
 
 
 def taught(question, answer, before):
-    """Returns a line with the taught answer and the answers that it replaces."""
-    return _("Taught: {pair}  (before: {answers})", pair=pair(question, [answer]), answers=now(before))
+    """Returns a line with the taught answer and the answers to the same question that it replaces, if there are any."""
+    taught_pair = pair(question, [answer])
+    if not before:
+        return _("Taught: {pair}  (a new question)", pair=taught_pair)
+    return _("Taught: {pair}  (before: {answers})", pair=taught_pair, answers=listed(before))
 
 
 def pair(question, answers):

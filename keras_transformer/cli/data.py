@@ -4,7 +4,7 @@ import itertools
 import json
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, table
+from keras_transformer.cli.console import add_command, echo, table
 from keras_transformer.cli.data_check import add_check
 from keras_transformer.data.catalog import corpora, corpus_pairs, download_corpus, find_corpus
 from keras_transformer.language import translate as _
@@ -60,9 +60,10 @@ def add_download(commands):
 def run_list(options):
     """Prints the list of corpora."""
     if options.json:
-        print(json.dumps([{name: facts(corpus)[name] for name in COLUMNS} for corpus in corpora()], indent=2))
+        echo(json.dumps([{name: facts(corpus)[name] for name in COLUMNS} for corpus in corpora()], indent=2))
         return 0
-    print(table([COLUMNS, *(list_row(corpus) for corpus in corpora())]))
+    headings = _("name"), _("language"), _("pairs"), _("licence"), _("here")
+    echo(table([headings, *map(list_row, corpora())], right=[COLUMNS.index("pairs")]))
     return 0
 
 
@@ -71,21 +72,21 @@ def run_show(options):
     corpus = find_corpus(options.name)
     sample = first_pairs(corpus)
     if options.json:
-        print(json.dumps({**facts(corpus), "sample": sample}, ensure_ascii=False, indent=2))
+        echo(json.dumps({**facts(corpus), "sample": sample}, ensure_ascii=False, indent=2))
         return 0
-    print(f"{corpus.name}\n\n{corpus.description}\n\n{table(show_rows(corpus))}\n\n{corpus.citation}")
+    echo(f"{corpus.name}\n\n{corpus.description}\n\n{table(show_rows(corpus))}\n\n{corpus.citation}")
     if sample:
-        print("\n" + table([(pair["question"], pair["answer"]) for pair in sample]))
+        echo("\n" + table([(pair["question"], pair["answer"]) for pair in sample]))
     return 0
 
 
 def run_download(options):
     """Downloads a corpus and prints its folder; prints progress to standard error."""
     corpus = find_corpus(options.name)
-    if not corpus.is_here:
+    if not corpus.is_prepared:
         import_tensorflow_quietly()
         download_corpus(options.name, options.files)
-    print(corpus.prepared)
+    echo(corpus.prepared)
     return 0
 
 
@@ -96,11 +97,11 @@ def facts(corpus):
         "language": corpus.language,
         "pairs": sum(corpus.splits.values()) or corpus.pairs,
         "licence": corpus.licence,
-        "here": corpus.is_here,
+        "here": corpus.is_prepared,
         "description": corpus.description,
         "homepage": corpus.homepage,
         "citation": corpus.citation,
-        "own_parts": corpus.has_own_parts,
+        "own_parts": corpus.has_own_splits,
         "splits": corpus.splits,
         "files": [{"url": file.url, "bytes": file.size, "sha256": file.sha256} for file in corpus.files],
         "downloads": str(corpus.downloads),
@@ -115,30 +116,31 @@ def list_row(corpus):
         details["name"],
         details["language"],
         f"{details['pairs']:,}",
-        details["licence"],
-        "yes" if details["here"] else "no",
+        _(details["licence"]),
+        _("yes") if details["here"] else _("no"),
     )
 
 
 def show_rows(corpus):
     """Yields the rows of details that `data show` prints below the description."""
     details = facts(corpus)
-    origin = "its own" if corpus.has_own_parts else "the frozen split, by the questions"
+    origin = _("its own") if corpus.has_own_splits else _("the frozen split, by the questions")
     sizes = ", ".join(f"{split} {pairs:,}" for split, pairs in corpus.splits.items())
-    yield "language", corpus.language
-    yield "pairs", f"{details['pairs']:,}"
-    yield "splits", f"{sizes} ({origin})" if sizes else origin
-    yield "licence", corpus.licence
+    yield _("language"), corpus.language
+    yield _("pairs"), f"{details['pairs']:,}"
+    yield _("splits"), f"{sizes} ({origin})" if sizes else origin
+    yield _("licence"), _(corpus.licence)
     if corpus.homepage:
-        yield "homepage", corpus.homepage
+        yield _("homepage"), corpus.homepage
     for file in corpus.files:
-        yield "file", f"{file.url} ({file.size:,} bytes)"
-    yield "here", details["prepared"] if corpus.is_here else f"no: keras-transformer data download {corpus.name}"
+        yield _("file"), _("{url} ({size:,} bytes)", url=file.url, size=file.size)
+    download = f"keras-transformer data download {corpus.name}"
+    yield _("here"), details["prepared"] if corpus.is_prepared else _("no: {command}", command=download)
 
 
 def first_pairs(corpus):
     """Returns the first training pairs of a corpus; empty if it was not downloaded."""
-    if not corpus.is_here:
+    if not corpus.is_prepared:
         return []
     if corpus.files:
         import_tensorflow_quietly()  # It reads what was downloaded.

@@ -1,19 +1,24 @@
 """The `data check` command: a report on a corpus as text or as JSON."""
 
 import json
+import shutil
 import sys
 
-from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import example_line
+from keras_transformer.cli.console import echo, example_line, fitted, table
 from keras_transformer.cli.language_option import add_language_option
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
 from keras_transformer.compat import HelpByColumns
 from keras_transformer.config import Config
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 
 UNFIT = 2
+NARROW = 40  # Minimum line width in columns, whatever the width of the terminal.
 BAR = 30  # Characters of the longest bar.
 SHOWN = 40  # Maximum number of characters shown of a text.
+SPLIT_NAMES = {
+    "train": translatable("training"), "validation": translatable("validation"), "test": translatable("test"),
+}  # fmt: skip
 
 
 def add_check(data_commands):
@@ -34,33 +39,41 @@ def add_check(data_commands):
         metavar="CORPUS",
         nargs="+",
         help=_(
-            "a .csv, .tsv or .jsonl file of questions and answers, or two parallel text files; a folder of such "
-            "files, or a name from `keras-transformer data list`, gets a short report"
+            "a file of questions and answers (CSV, TSV, JSONL, XLSX, Parquet, YAML or a KakaoTalk chat), or two "
+            "parallel text files; a folder of such files, or a name from `keras-transformer data list`, gets a short "
+            "report"
         ),
     )
     add_source_options(check)
     add_setting(check, "turns", Config().turns)
     check.add_argument("--json", action="store_true", help=_("print the report as one JSON object"))
-    check.set_defaults(command=run_check)
+    check.set_defaults(command=run_check, parser=check)
 
 
 def run_check(options):
     """Prints the report."""
-    import_tensorflow_quietly()
     from keras_transformer.data.quality.report import check_corpus
 
     encoding = options.encoding or DEFAULT_ENCODING
     turns = Config().turns if options.turns is None else Config(turns=options.turns).turns
     report = check_corpus(options.corpus, options.question, options.answer, encoding, turns, tell)
-    text = json.dumps(report.to_dict(), ensure_ascii=False) if options.json else "\n".join(report_lines(report))
+    text = json.dumps(report.to_dict(), ensure_ascii=False) if options.json else "\n".join(printed_lines(report))
     # Under a locale other than UTF-8, Python represents the bytes of a Korean file name as surrogates.
-    print(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    echo(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return UNFIT if report.unfit else 0
+
+
+def printed_lines(report):
+    """Returns the lines of the report, wrapped between words on a terminal."""
+    if not sys.stdout.isatty():
+        return report_lines(report)
+    columns = max(NARROW, shutil.get_terminal_size().columns)
+    return (fitted(line, columns) for line in report_lines(report))
 
 
 def tell(step):
     """Prints the current step to standard error."""
-    print(f"{step} …", file=sys.stderr, flush=True)
+    echo(f"{step} …", file=sys.stderr, flush=True)
 
 
 def report_lines(report):
@@ -79,42 +92,67 @@ def report_lines(report):
 
 
 def files_lines(report):
-    """Yields the encoding and line ends of each file."""
+    """Yields the format of each file; of a text file, its encoding and line ends."""
     from keras_transformer.data.quality.text_issues import NOT_COMPOSED
 
     for file in report.files:
-        mark = " with a byte-order mark" if file.mark else ""
-        ends = " and ".join(f"{count:,} {name}" for name, count in file.line_ends.items()) or "none"
-        mixed = " (mixed, harmless)" if len(file.line_ends) > 1 else ""
-        yield f"{file.path}: {file.size:,} bytes of {file.encoding}{mark}; line ends: {ends}{mixed}"
+        if file.line_ends is None:
+            yield _("{path}: {size:,} bytes of {format}", path=file.path, size=file.size, format=file.encoding)
+            continue
+        encoding = _("{encoding} with a byte-order mark", encoding=file.encoding) if file.mark else file.encoding
+        ends = _(" and ").join(f"{count:,} {name}" for name, count in file.line_ends.items()) or _("none")
+        mixed = _(" (mixed, harmless)") if len(file.line_ends) > 1 else ""
+        yield _(
+            "{path}: {size:,} bytes of {encoding}; line ends: {ends}",
+            path=file.path,
+            size=file.size,
+            encoding=encoding,
+            ends=ends + mixed,
+        )
     if NOT_COMPOSED in report.faults:
-        yield f"  {NOT_COMPOSED} in {report.faults[NOT_COMPOSED]}, harmless: training composes them"
+        yield _(
+            "  {problem} in {rows}, harmless: training composes them",
+            problem=_(NOT_COMPOSED),
+            rows=report.faults[NOT_COMPOSED],
+        )
 
 
 def sizes_lines(report):
     """Yields the sizes of the splits, for a corpus whose files are not examined."""
-    yield f"{report.corpus}: {report.pairs:,} pairs"
+    yield _("{corpus}: {count:,} pairs", corpus=report.corpus, count=report.pairs)
     held_out = report.recommendation.config.hold_out
     sizes = [(name, size) for name, size in report.sizes.items() if held_out or name != "validation"]
-    yield from aligned([(name, f"{size:,}", f"{size / report.pairs:.1%}") for name, size in sizes])
+    yield from indented([(split_heading(name), f"{size:,}", f"{size / report.pairs:.1%}") for name, size in sizes])
 
 
 def pairs_lines(report):
     """Yields the numbers of pairs, repetitions, and ambiguous questions."""
     repeats = report.repeats
     yield ""
-    yield f"Pairs: {report.pairs:,} (different questions: {repeats.questions:,}, answers: {repeats.answers:,})"
-    yield f"  the first: {shown(report, report.first, 0)}, {shown(report, report.first, 1)}"
+    yield _(
+        "Pairs: {count:,} (different questions: {questions:,}, answers: {answers:,})",
+        count=report.pairs,
+        questions=repeats.questions,
+        answers=repeats.answers,
+    )
+    first = [shown(report, report.first, side) for side in (0, 1)]
+    yield _("  the first: {question}, {answer}", question=first[0], answer=first[1])
     if repeats.duplicates.count:
-        yield f"  repeated pairs: {repeats.duplicates}"
+        yield _("  repeated pairs: {rows}", rows=repeats.duplicates)
     if repeats.ambiguous:
-        yield f"  questions with several answers: {repeats.ambiguous:,}; those with most"
+        yield _("  questions with several answers: {count:,}; those with most", count=repeats.ambiguous)
     for example in repeats.most_answered:
-        yield f"    {example.count:,} answers: {shown(report, example.row, 0)}"
+        text = shown(report, example.row, 0)
+        yield _("    {count:,} answers: {question}", count=example.count, question=text)
     if repeats.commonest:
-        yield "  answers given most often"
+        yield _("  answers given most often")
     for example in repeats.commonest:
-        yield f"    {example.count / report.pairs:.1%}, {example.count:,} times: {shown(report, example.row, 1)}"
+        yield _(
+            "    {share:.1%}, {count:,} times: {answer}",
+            share=example.count / report.pairs,
+            count=example.count,
+            answer=shown(report, example.row, 1),
+        )
 
 
 def split_lines(report):
@@ -122,40 +160,64 @@ def split_lines(report):
     if not report.recommendation.config.hold_out:
         return
     split = report.split
-    table = [("split by question", "pairs", "share", "question also in training", "answer also in training")]
-    table += [("training", f"{split.train:,}", f"{split.train / report.pairs:.1%}", "", "")]
+    headings = _("pairs"), _("share"), _("question also in training"), _("answer also in training")
+    rows = [(_("split by question"), *headings)]
+    rows += [(split_heading("train"), f"{split.train:,}", f"{split.train / report.pairs:.1%}", "", "")]
     for name, held_out in (("validation", split.validation), ("test", split.test)):
         shares = [f"{count:,} ({count / max(1, held_out.pairs):.1%})" for count in (held_out.near, held_out.known)]
-        table += [(name, f"{held_out.pairs:,}", f"{held_out.pairs / report.pairs:.1%}", *shares)]
+        size = f"{held_out.pairs:,}", f"{held_out.pairs / report.pairs:.1%}"
+        rows += [(split_heading(name), *size, *shares)]
     yield ""
-    yield from aligned(table)
+    yield from indented(rows)
     if split.near:
-        yield "  questions that differ only in case, punctuation or spaces:"
+        yield _("  questions that differ only in case, punctuation or spaces:")
     for row, train_row in split.near:
-        yield f"    {shown(report, row, 0)} and {shown(report, train_row, 0)}"
+        held_out, trained = shown(report, row, 0), shown(report, train_row, 0)
+        yield _("    {question} and {other}", question=held_out, other=trained)
+
+
+def split_heading(name):
+    """Returns what a split is called in the report."""
+    return _(SPLIT_NAMES[name])
 
 
 def characters_lines(report):
     """Yields the scripts and rare characters."""
     characters = report.characters
-    scripts = ", ".join(f"{name} {share:.1%}" for name, share in characters.scripts.items())
+    scripts = ", ".join(f"{name} {share:.1%}" for name, share in named_scripts(characters.scripts))
     yield ""
-    yield f"Different characters: {characters.different:,} ({scripts or 'no letters'})"
+    yield _(
+        "Different characters: {count:,} ({scripts})", count=characters.different, scripts=scripts or _("no letters")
+    )
     if characters.rarest:
-        rare = ", ".join(f"{visible(character)} (row {row})" for character, row in characters.rarest.items())
+        rare = ", ".join(
+            _("{text} (row {row})", text=visible(character), row=row) for character, row in characters.rarest.items()
+        )
         more = ", …" if characters.once + characters.twice > len(characters.rarest) else ""
-        yield f"  occur once: {characters.once:,}; twice: {characters.twice:,}: {rare}{more}"
+        yield _(
+            "  occur once: {once:,}; twice: {twice:,}: {characters}",
+            once=characters.once,
+            twice=characters.twice,
+            characters=rare + more,
+        )
+
+
+def named_scripts(scripts):
+    """Yields the scripts with their shares; only the names of common ones are translated."""
+    names = {"Hangul": _("Hangul"), "Latin": _("Latin"), "Han": _("Han"), "emoji": _("emoji")}
+    for name, share in scripts.items():
+        yield names.get(name, name), share
 
 
 def lengths_lines(report):
     """Yields the lengths of the texts in characters and, for trainable pairs, in tokens."""
-    table = [("length", "median", "95 %", "99 %", "longest", "row")]
-    table += [length_cells("questions, characters", report.question_characters)]
-    table += [length_cells("answers, characters", report.answer_characters)]
-    table += [length_cells("questions, tokens", report.tokens.questions)]
-    table += [length_cells("answers, tokens", report.tokens.answers)]
+    rows = [(_("length"), _("median"), "95 %", "99 %", _("longest"), _("row"))]
+    rows += [length_cells(_("questions, characters"), report.question_characters)]
+    rows += [length_cells(_("answers, characters"), report.answer_characters)]
+    rows += [length_cells(_("questions, tokens"), report.tokens.questions)]
+    rows += [length_cells(_("answers, tokens"), report.tokens.answers)]
     yield ""
-    yield from aligned(table)
+    yield from indented(rows)
     yield from histogram_lines(report)
 
 
@@ -168,21 +230,23 @@ def length_cells(name, lengths):
 def histogram_lines(report):
     """Yields a histogram of the lengths in tokens."""
     tokens = report.tokens
-    whole = tokens.pairs == report.pairs
     yield ""
-    yield "Tokens, start and end included" + ("" if whole else f", of {tokens.pairs:,} pairs drawn at random")
-    most = max(count for _, _, *counts in tokens.histogram for count in counts)
-    table = [("tokens", "questions", "", "answers", "")]
+    if tokens.pairs == report.pairs:
+        yield _("Tokens, start and end included")
+    else:
+        yield _("Tokens, start and end included, of {count:,} pairs drawn at random", count=tokens.pairs)
+    most = max(count for start, end, *counts in tokens.histogram for count in counts)
+    rows = [(_("tokens"), _("questions"), "", _("answers"), "")]
     for start, end, questions, answers in tokens.histogram:
         bars = ["#" * -(-BAR * count // most) for count in (questions, answers)]
-        table.append((f"{start:,}-{end:,}", f"{questions:,}", bars[0].ljust(BAR), f"{answers:,}", bars[1]))
-    yield from aligned(table, left=(2, 4))
+        rows.append((f"{start:,}-{end:,}", f"{questions:,}", bars[0].ljust(BAR), f"{answers:,}", bars[1]))
+    yield from indented(rows, left=(2, 4))
 
 
 def recommendation_lines(report):
     """Yields the recommended command, its settings, and the reasons for them."""
     yield ""
-    yield "To train on it:"
+    yield _("To train on it:")
     yield f"  {report.command}"
     yield f"  {report.recommendation.line}"
     yield from (f"    {reason}" for reason in report.recommendation.reasons[1:])
@@ -192,18 +256,22 @@ def verdict_lines(report):
     """Yields the warnings and the verdict."""
     if report.warnings:
         yield ""
-        yield "Warnings:"
+        yield _("Warnings:")
         yield from (f"  {number}. {warning}" for number, warning in enumerate(report.warnings, 1))
     if report.files or report.pairs:
         yield ""
-    count = f" ({len(report.warnings)})" if report.warnings else ""
-    yield f"Verdict: {report.verdict}{count}" + (f": {report.unfit}" if report.unfit else "")
+    verdict = _(report.verdict)
+    if report.warnings:
+        verdict = f"{verdict} ({len(report.warnings)})"
+    line = _("Verdict: {verdict}", verdict=verdict)
+    yield f"{line}: {report.unfit}" if report.unfit else line
 
 
 def shown(report, row, side):
     """Returns a text of a row, shortened to one line, with the row number."""
     text = visible(" ".join(report.texts[row][side].split()))
-    return f"“{text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}” (row {row})"
+    text = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return _("{text} (row {row})", text=f"“{text}”", row=row)
 
 
 def visible(text):
@@ -211,9 +279,7 @@ def visible(text):
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
-def aligned(table, left=(0,)):
-    """Yields the rows of a table as aligned lines: right-aligned, except the columns in `left`."""
-    widths = [max(map(len, column)) for column in zip(*table)]
-    sides = ["<" if i in left else ">" for i in range(len(widths))]
-    for cells in table:
-        yield "  ".join(["", *(f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths))]).rstrip()
+def indented(rows, left=(0,)):
+    """Yields the rows of a table as indented lines, aligned right except the columns in `left`."""
+    right = set(range(len(rows[0]))).difference(left)
+    return (f"  {line}" for line in table(rows, right).split("\n"))

@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-from keras_transformer.cli.console import add_command
+from keras_transformer.cli.console import add_command, echo
 from keras_transformer.data.catalog import packaged_file
 from keras_transformer.language import current_language
 from keras_transformer.language import translate as _
@@ -39,4 +39,4 @@ def show_answers(run):
 
     questions = packaged_file(CORPUS).with_name("demo_questions.txt").read_text(encoding="utf-8").splitlines()
     for question, answer in zip(questions, Chatbot.load(run).replies(questions)):
-        print(f"  {question}\n    -> {answer}", file=sys.stderr)
+        echo(f"  {question}\n    -> {answer}", file=sys.stderr)

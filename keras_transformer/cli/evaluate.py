@@ -4,9 +4,10 @@ import json
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, table
-from keras_transformer.cli.evaluation_data import add_corpus, add_part_options, check_part_options, read_split
-from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by, generation_config
+from keras_transformer.cli.console import add_command, echo, table
+from keras_transformer.cli.evaluation_data import add_corpus, add_split_options, check_split_options, read_split
+from keras_transformer.cli.generation_options import GENERATE, add_strategy_options, check_answer_by
+from keras_transformer.decoding.options import generation_config
 from keras_transformer.evaluation.metric_info import LEGEND
 from keras_transformer.language import translate as _
 
@@ -19,14 +20,14 @@ def add_evaluate(commands):
     )  # fmt: skip
     evaluate.add_argument("run", metavar="RUN", help=_("folder of the run"))
     add_corpus(evaluate)
-    add_part_options(evaluate)
+    add_split_options(evaluate)
     evaluate.add_argument("--json", action="store_true", help=_("print one JSON object"))
     add_strategy_options(evaluate, n_best=False)
 
 
 def run_evaluate(options):
     """Evaluates the run and prints the scores."""
-    check_part_options(options)
+    check_split_options(options)
     from keras_transformer.evaluation.text_metrics import check_packages
 
     check_packages()
@@ -37,7 +38,7 @@ def run_evaluate(options):
     generation = generation_config(options)
     check_answer_by(options, options.run)
     split = read_split(options, Run(options.run))
-    print(_("Evaluating on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
+    echo(_("Evaluating on {split} …", split=split.in_words()), file=sys.stderr, flush=True)
     results = evaluate(
         options.run,
         split.pairs,
@@ -46,7 +47,7 @@ def run_evaluate(options):
         generation=generation,
     )
     if options.json:
-        print(json.dumps(results, ensure_ascii=False))
+        echo(json.dumps(results, ensure_ascii=False))
         return 0
     heading = _(
         "{run}, {split}: {questions:,} questions, {pairs:,} answers to them",
@@ -57,8 +58,8 @@ def run_evaluate(options):
     )
     if results["answer_by"] != GENERATE:
         heading = _("{heading}, answered by {way}", heading=heading, way=results["answer_by"])
-    print(f"{heading}\n")
-    print("\n".join(table_lines(results)))
+    echo(f"{heading}\n")
+    echo("\n".join(table_lines(results)))
     return 0
 
 

@@ -2,16 +2,10 @@
 
 import typing
 
-from keras_transformer.cli.generation_options import (
-    OF_BEAMS,
-    OF_SAMPLES,
-    SETTINGS,
-    add_answer_by_option,
-    check_strategy_options,
-    given,
-)
+from keras_transformer.cli.generation_options import add_answer_by_option
 from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_source_options
 from keras_transformer.data.split import SPLITS
+from keras_transformer.decoding.options import OF_BEAMS, OF_SAMPLES, SETTINGS, check_strategy_options, given_options
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.language import translate_count
@@ -69,7 +63,7 @@ def add_corpus(command):
     )
 
 
-def add_part_options(command, split="test"):
+def add_split_options(command, split="test"):
     """Adds the options for the split, for reading the corpus, and for the way of answering.
 
     Args:
@@ -90,7 +84,7 @@ def add_part_options(command, split="test"):
     add_answer_by_option(command)
 
 
-def check_part_options(options):
+def check_split_options(options):
     """Raises `InputError` if the options are invalid or conflict."""
     if options.split not in (None, *SPLITS):
         raise InputError(
@@ -119,9 +113,13 @@ def read_split(options, run, *others):
         frames, training_answers = list(corpus.chunks(turns)), None
     pairs = pandas.concat(frames, ignore_index=True) if frames else ()
     if not len(pairs):
+        if owner and not owner.config.hold_out:
+            words = [*options.runs, "--corpus"] if hasattr(options, "runs") else [options.run]
+            raise InputError(nothing_held_out(owner, " ".join([options.parser.prog, *words, "FILE"])))
         raise InputError(
             _(
-                "{corpus}: its {split} split holds no pairs: choose another with --split",
+                "{corpus}: its {split} split holds no pairs: choose another with --split, or name a file of unseen "
+                "questions",
                 corpus=" ".join(source),
                 split=split,
             )
@@ -131,10 +129,20 @@ def read_split(options, run, *others):
     return EvaluationData(pairs, split, sum(map(len, corpus.chunks(turns))), training_answers, fingerprint, source)
 
 
+def nothing_held_out(run, command):
+    """Returns the message about a run that was trained on its whole corpus, with the command to enter instead."""
+    return _(
+        "{path}: trained on all questions of its corpus, with none held out: name a file of unseen questions and "
+        "answers: {command}",
+        path=run.path,
+        command=command,
+    )
+
+
 def owner_of(source, fingerprint, *runs):
     """Returns the first of the runs that was trained on a corpus: on the same pairs, or on the same files; else None.
 
-    Files that were changed since count, because their split still tells which questions were trained on.
+    Files that have changed since then still count, because the frozen split shows which questions were used to train.
     """
     from keras_transformer.training.plan import absolute
 
@@ -155,7 +163,7 @@ def split_frames(corpus, split, run, own):
         corpus: The `Corpus`.
         split: Name of the split.
         run: The `Run`.
-        own: Whether it was trained on this corpus, and divided it.
+        own: Whether the run was trained on this corpus, so that its splits are those of the training.
     """
     from keras_transformer.training.corrections import corrected
 
@@ -172,7 +180,7 @@ def split_frames(corpus, split, run, own):
 def words_of(options):
     """Returns the command-line options that reproduce the evaluation, without the run and the corpus."""
     words = []
-    for name, value in given(options, REPEATED).items():
+    for name, value in given_options(options, REPEATED).items():
         if value is not False:
             values = value if isinstance(value, list) else [value]
             words += [f"--{name.replace('_', '-')}", *([] if value is True else map(str, values))]
@@ -192,7 +200,7 @@ def corpus_of(options, run):
     if not options.corpus:
         if not source["corpus"]:
             raise InputError(_("{path}: the path of its corpus is not recorded: name the corpus", path=run.path))
-        return Corpus.found_at(source)
+        return Corpus.from_source(source)
     own = absolute(options.corpus) == source["corpus"]
     validation = source.get("validation") if own else None
     return Corpus(options.corpus, options.question, options.answer, options.encoding or DEFAULT_ENCODING, validation)

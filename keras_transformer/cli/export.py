@@ -1,21 +1,16 @@
-"""The `export` command: writes a run as a folder in another format."""
+"""The `export` command: writes a run in another format."""
 
 import json
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command
-from keras_transformer.cli.generation_options import (
-    add_fallback_options,
-    add_strategy_options,
-    check_strategy_options,
-    fallback_given,
-    generation_config,
-    strategy_options_given,
-)
+from keras_transformer.cli.console import add_command, echo
+from keras_transformer.cli.generation_options import add_fallback_options, add_strategy_options, fallback_options
 from keras_transformer.cli.info import export_answers_by
+from keras_transformer.decoding.options import check_strategy_options, generation_config, strategy_options_given
 from keras_transformer.errors import InputError
 from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
 from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 
 FLAGS = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
 """Options that some formats lack, by their names in `Exporter.OPTIONS`."""
@@ -28,14 +23,16 @@ def add_export(commands):
         "keras-transformer export runs/first exported --format saved_model --beam 4",
     )  # fmt: skip
     export.add_argument("run", metavar="RUN", help=_("folder of the run"))
-    export.add_argument("path", metavar="PATH", help=_("folder to create"))
+    export.add_argument("path", metavar="PATH", help=_("folder to create; for --format html, the file"))
     export.add_argument(
         "--format",
         choices=FORMATS,
         default=FORMATS[0],
         help=_(
             "TensorFlow SavedModel (default); LiteRT for phones; ONNX for most other platforms and languages; "
-            "CTranslate2 for fast CPU inference; or a run folder reduced to what inference needs"
+            "CTranslate2 for fast CPU inference; one HTML file that chats in a browser, without a network; a run "
+            "folder reduced to what inference needs (run); or this folder with a model card, for the Hugging Face hub "
+            "(hf)"
         ),
     )
     export.add_argument(
@@ -68,8 +65,8 @@ def run_export(options):
     check_format_has(options.format, flags | dict.fromkeys(strategy_options_given(options), "generation"))
     if "generation" in exporter_of(options.format).OPTIONS:
         chosen |= decoding_options(options)
-    about = export(options.run, options.path, options.format, **fallback_given(options), **chosen)
-    print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
+    about = export(options.run, options.path, options.format, **fallback_options(options), **chosen)
+    echo(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
     return 0
 
 
@@ -84,7 +81,7 @@ def check_format_has(kind, flags):
 
     for flag, name in flags.items():
         if name not in exporter_of(kind).OPTIONS:
-            others = " or ".join(other for other in FORMATS if name in exporter_of(other).OPTIONS)
+            others = _(" or ").join(other for other in FORMATS if name in exporter_of(other).OPTIONS)
             raise InputError(
                 _("{flag} is an option of --format {others}, not of {kind}", flag=flag, others=others, kind=kind)
             )
@@ -98,10 +95,15 @@ def decoding_options(options):
 
 def in_words(path, about):
     """Returns a one-line summary of an export."""
-    size = sum(file["bytes"] for file in about["files"].values())
-    checked = about["verified"]
-    return (
-        f"{path}: {about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files; "
-        f"{checked['equal']} of {checked['questions']} answers through it are the run's own"
-        + (f"; {note}" if (note := export_answers_by(about)) else "")
+    line = translate_count(
+        "{path}: {kind}, {size:.1f} MB in {count} file; {equal} of {questions} answers through it are the run's own",
+        "{path}: {kind}, {size:.1f} MB in {count} files; {equal} of {questions} answers through it are the run's own",
+        len(about["files"]),
+        path=path,
+        kind=about["kind"],
+        size=sum(file["bytes"] for file in about["files"].values()) / 1e6,
+        equal=about["verified"]["equal"],
+        questions=about["verified"]["questions"],
     )
+    note = export_answers_by(about)
+    return _("{line}; answers {by}", line=line, by=note) if note else line

@@ -1,15 +1,10 @@
 """Command-line options for generation: the way of answering, the decoding strategy, and the fallback."""
 
 from keras_transformer.cli.console import check_utf8
+from keras_transformer.decoding.options import strategy_options_given
 from keras_transformer.errors import InputError
-from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
-
-DEFAULT_BEAMS = 4
-OF_BEAMS = ("length_penalty",)
-OF_SAMPLES = ("temperature", "top_k", "top_p", "seed")
-COUNTS = {"beam": translatable("the number of beams"), "n_best": translatable("the number of answers")}
-SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
+from keras_transformer.printable import printable_line
 
 
 def add_strategy_options(parser, n_best=True):
@@ -52,73 +47,10 @@ def add_strategy_options(parser, n_best=True):
     group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help=_("token ids never to generate"))
 
 
-def generation_config(options):
-    """Returns the `GenerationConfig` of parsed options; None if no decoding option is given.
-
-    Raises:
-        InputError: If an option is invalid, or conflicts with another.
-    """
-    from keras_transformer.decoding.config import GenerationConfig
-
-    for name, number in given(options, COUNTS).items():
-        if number < 1:
-            raise InputError(_("{what} must be at least 1, not {number}", what=_(COUNTS[name]), number=number))
-    strategy = make_strategy(options)
-    if strategy is None:
-        return None
-    return GenerationConfig(strategy, answers_wanted(options), **given(options, SETTINGS))
-
-
-def answers_wanted(options):
-    """Returns the number of answers to each question."""
-    return 1 if options.n_best is None else options.n_best
-
-
-def check_strategy_options(options):
-    """Raises `InputError` if an option is given without the strategy that it belongs to."""
-    for names, enabled, strategy in (
-        (OF_SAMPLES, options.sample, "--sample"),
-        (OF_BEAMS, beams(options) is not None, "--beam N"),
-    ):
-        if not enabled and (misplaced := given(options, names)):
-            raise InputError(
-                _("--{option} needs {strategy}", option=next(iter(misplaced)).replace("_", "-"), strategy=strategy)
-            )
-
-
-def strategy_options_given(options):
-    """Returns the decoding options that were given, as written on the command line."""
-    names = ("beam", "sample", *OF_BEAMS, *OF_SAMPLES, "n_best", *SETTINGS)
-    return [f"--{name.replace('_', '-')}" for name, value in given(options, names).items() if value is not False]
-
-
-def make_strategy(options):
-    """Returns the decoding strategy of the options; None if no decoding option is given."""
-    from keras_transformer.decoding.beam_search import Beam
-    from keras_transformer.decoding.samplers import Greedy, Sampling
-
-    if options.sample:
-        return Sampling(**given(options, OF_SAMPLES))
-    if (num_beams := beams(options)) is not None:
-        return Beam(num_beams, **given(options, OF_BEAMS))
-    return Greedy() if strategy_options_given(options) else None
-
-
-def beams(options):
-    """Returns the number of beams, or None for another strategy; `--n-best` alone implies beam search."""
-    if options.beam is not None or options.sample or answers_wanted(options) == 1:
-        return options.beam
-    return max(DEFAULT_BEAMS, options.n_best)
-
-
 def in_words(answer, score, options):
     """Returns an answer as a line of output, preceded by its log-probability in an n-best list."""
-    return answer if options.n_best is None else f"{score:.4f}\t{answer}"
-
-
-def given(options, names):
-    """Returns the named options that are not None, as a dictionary."""
-    return {name: value for name in names if (value := getattr(options, name)) is not None}
+    line = printable_line(answer)
+    return line if options.n_best is None else f"{score:.4f}\t{line}"
 
 
 WAYS = GENERATE, *RETRIEVING = (
@@ -190,7 +122,7 @@ def source_lines(answer, has_datastore):
 def match_line(match):
     """Returns a `Match` as a line: similarity, source and question."""
     question = " / ".join(match.exchange.question.splitlines())
-    return f"  [{match.similarity:.2f}] {match.exchange.place}: {question}"
+    return printable_line(f"  [{match.similarity:.2f}] {match.exchange.place}: {question}")
 
 
 def add_fallback_options(parser):
@@ -205,7 +137,7 @@ def add_fallback_options(parser):
     )  # fmt: skip
 
 
-def fallback_given(options):
+def fallback_options(options):
     """Returns the given fallback options as keyword arguments of `export`.
 
     Raises:
@@ -220,7 +152,7 @@ def fallback_given(options):
     return {"fallback": options.fallback, **refusals}
 
 
-def fallback_asked(options, generation):
+def requested_fallback(options, generation):
     """Returns the `Fallback` of the options; None without `--fallback`.
 
     Args:
@@ -230,7 +162,7 @@ def fallback_asked(options, generation):
     Raises:
         InputError: If the options are invalid, or the run is not calibrated for such answers.
     """
-    arguments = fallback_given(options)
+    arguments = fallback_options(options)
     if not arguments:
         return None
     if options.n_best is not None:

@@ -3,8 +3,11 @@
 import json
 import pathlib
 
-from keras_transformer.cli.console import add_command
+from keras_transformer.cli.console import add_command, echo, table
+from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
+from keras_transformer.printable import printable_line
 
 
 def add_info(commands):
@@ -13,21 +16,28 @@ def add_info(commands):
         commands, "info", run_info, _("show the details of a run or an export, and check its files"),
         "keras-transformer info runs/first",
     )  # fmt: skip
-    info.add_argument("path", metavar="PATH", help=_("folder of a run or an export"))
+    info.add_argument("path", metavar="PATH", help=_("folder of a run or an export, or an exported HTML file"))
     info.add_argument("--json", action="store_true", help=_("print JSON"))
 
 
 def run_info(options):
     """Prints the details of a run or an export."""
-    about = about_folder(pathlib.Path(options.path))
-    print(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_lines(about))
+    try:
+        about = about_folder(pathlib.Path(options.path))
+        echo(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_lines(about))
+    except InputError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:  # A value of another type.
+        raise InputError(_("{path}: damaged: {error}", path=options.path, error=error)) from error
     return 0
 
 
 def about_folder(path):
-    """Returns the details of a run or an export; raises `InputError` if the folder is neither, or damaged."""
-    from keras_transformer.export.manifest import ABOUT, read_about
+    """Returns the details of a run or an export; raises `InputError` if the path is neither, or damaged."""
+    from keras_transformer.export.manifest import ABOUT, read_about, read_embedded
 
+    if path.suffix == ".html" and path.is_file():
+        return read_embedded(path)
     if not (path / ABOUT).is_file():
         return about_run(path)
     about = read_about(path)
@@ -39,7 +49,7 @@ def is_run_with_datastore(path, about):
     from keras_transformer.chat.datastore import Datastore
     from keras_transformer.export.registry import exporter_of
 
-    return Datastore.exists(path) and exporter_of(about["kind"]).IS_RUN_FOLDER
+    return Datastore.exists(path) and exporter_of(about.get("kind")).IS_RUN_FOLDER
 
 
 def about_run(path):
@@ -48,6 +58,7 @@ def about_run(path):
     from keras_transformer.runs.run import Run
 
     run = Run(path)
+    run.check_files()
     config = run.config
     answering = {"answering": about_answering(run)} if Datastore.exists(path) else {}
     corpus = {name: value for name, value in run.corpus.items() if name != "source"}
@@ -83,50 +94,66 @@ def about_answering(run):
 def answering_line(answering):
     """Returns the result of `about_answering` as a line."""
     chrf = f" (chrF: {', '.join(f'{way} {value:.1f}' for way, value in answering['chrf'].items())})"
-    counts = "{exchanges:,} exchanges, {taught:,} taught, {forgotten:,} forgotten".format(**answering)
-    return f"by {answering['by']}{chrf if answering['chrf'] else ''}; {counts}"
+    return _(
+        "by {way}; {exchanges:,} exchanges, {taught:,} taught, {forgotten:,} forgotten",
+        way=answering["by"] + (chrf if answering["chrf"] else ""),
+        exchanges=answering["exchanges"],
+        taught=answering["taught"],
+        forgotten=answering["forgotten"],
+    )
 
 
 def export_answers_by(about):
-    """Returns a note on how an export answers; "" if its run only generates."""
+    """Returns how an export answers, to follow "answers"; "" if its run only generates."""
     answers = about.get("answers")
     if not answers or answers["run"] == "generate":
         return ""
     if answers["by"] == answers["run"]:
-        return f"answers by {answers['by']}, as the run does"
-    return f"answers by generate only; the run answers by {answers['run']}"
+        return _("by {way}, as the run does", way=answers["by"])
+    return _("by generate only; the run answers by {way}", way=answers["run"])
 
 
 def in_lines(about):
     """Returns the details as lines of text."""
     config, training, corpus = about["run"]["config"], about["run"]["training"], about["corpus"]
     sizes = ("num_layers", "d_model", "num_heads", "dff", "max_length")
-    size = sum(file["bytes"] for file in about["files"].values())
+    size = sum(file["bytes"] for file in about["files"].values()) / 1e6
     options = dict(about.get("options", {}))
     fallback = options.pop("fallback", None)
     lines = {
-        "kind": f"{about['kind']}, {size / 1e6:.1f} MB in {len(about['files'])} files",
-        "sizes": ", ".join(f"{name} {config[name]}" for name in sizes),
-        "corpus": f"{corpus['name']}, {corpus['pairs']:,} pairs, licence {corpus.get('licence') or 'not known'}",
-        "training": scores(training),
-        **({"answers": answering_line(about["answering"])} if "answering" in about else {}),
-        **({"answers": note.removeprefix("answers ")} if (note := export_answers_by(about)) else {}),
-        **({"options": scores(options)} if "options" in about else {}),
-        **({"fallback": scores(fallback)} if fallback else {}),
+        _("kind"): translate_count(
+            "{kind}, {size:.1f} MB in {count} file",
+            "{kind}, {size:.1f} MB in {count} files",
+            len(about["files"]),
+            kind=about["kind"],
+            size=size,
+        ),
+        _("sizes"): ", ".join(f"{name} {config[name]}" for name in sizes),
+        _("corpus"): _(
+            "{name}, {pairs:,} pairs, licence {licence}",
+            name=corpus["name"],
+            pairs=corpus["pairs"],
+            licence=corpus.get("licence") or _("not known"),
+        ),
+        _("training"): scores(training and {name: training[name] for name in training if name != "finished"}),
+        **({_("answers"): answering_line(about["answering"])} if "answering" in about else {}),
+        **({_("answers"): note} if (note := export_answers_by(about)) else {}),
+        **({_("options"): scores(options)} if "options" in about else {}),
+        **({_("fallback"): scores(fallback)} if fallback else {}),
         **(
-            {"verified": "{equal} of {questions} answers equal".format(**about["verified"])}
+            {_("verified"): _("{equal} of {questions} answers equal", **about["verified"])}
             if "verified" in about
             else {}
         ),
-        **({"versions": scores(about["versions"])} if "versions" in about else {}),
+        **({_("versions"): scores(about["versions"])} if "versions" in about else {}),
     }
-    return "\n".join(f"{name:<9} {text}" for name, text in lines.items())
+    return table((name, printable_line(text)) for name, text in lines.items())
 
 
 def scores(values):
     """Returns a dictionary as text."""
     if not values:
-        return "not finished yet" if values is None else "none"
+        return _("not finished yet") if values is None else _("none")
     return ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items()
     )

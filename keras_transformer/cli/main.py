@@ -1,6 +1,5 @@
 """The `keras-transformer` command: parses arguments, calls the library, and reports errors with an exit status."""
 
-import argparse
 import contextlib
 import json
 import os
@@ -13,35 +12,49 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.cli.attention import add_attention
 from keras_transformer.cli.calibrate import add_calibrate
 from keras_transformer.cli.compare import add_compare
-from keras_transformer.cli.console import add_command, check_backend, check_utf8, examples_of, help_of
+from keras_transformer.cli.completion import answer_shell
+from keras_transformer.cli.console import (
+    CommandParser,
+    add_command,
+    check_backend,
+    check_utf8,
+    echo,
+    examples_of,
+    help_of,
+    parse,
+)
 from keras_transformer.cli.corrections import add_forget, add_teach
 from keras_transformer.cli.data import add_data
 from keras_transformer.cli.demo import add_demo
+from keras_transformer.cli.doctor import add_doctor
 from keras_transformer.cli.evaluate import add_evaluate
 from keras_transformer.cli.export import add_export
 from keras_transformer.cli.generation_options import (
+    GENERATE,
     add_answer_by_option,
     add_cite_option,
     add_fallback_options,
     add_strategy_options,
     check_answer_by,
-    check_strategy_options,
-    fallback_asked,
-    generation_config,
     in_words,
+    requested_fallback,
     source_lines,
 )
+from keras_transformer.cli.import_tutorial import add_import_tutorial
 from keras_transformer.cli.info import add_info
 from keras_transformer.cli.language_option import add_language_option, choose_language
 from keras_transformer.cli.plot import add_plot
 from keras_transformer.cli.report import add_report
 from keras_transformer.cli.serve import add_serve
+from keras_transformer.cli.studio import add_studio
 from keras_transformer.cli.test import add_test
 from keras_transformer.cli.train_options import add_train_options, complete, given_settings, ray_settings
 from keras_transformer.compat import HelpByColumns
+from keras_transformer.decoding.options import check_strategy_options, generation_config
 from keras_transformer.errors import InputError, ProcessLost, TrainingDiverged, WorkersLost
 from keras_transformer.language import translate as _
 from keras_transformer.presets import preset
+from keras_transformer.printable import printable_line
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -59,30 +72,32 @@ def main(arguments=None):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=errors)
     choose_language(arguments)
-    options = parser().parse_args(arguments)
+    top = parser()
+    answer_shell(top)
+    options = parse(top, arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
             check_backend()
             return options.command(options)
     except InputError as error:
-        print(_("keras-transformer: error: {error}", error=error), file=sys.stderr)
+        echo(printable_line(_("keras-transformer: error: {error}", error=error)), file=sys.stderr)
         return WRONG_INPUT
     except BrokenPipeError:
         # The reader of the output has closed the pipe. Redirect it so that Python does not report this again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
-        print_failure(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
+        print_failure(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error)
         return FAILED
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        echo(file=sys.stderr)
         return INTERRUPTED
 
 
 def parser():
     """Returns the argument parser."""
-    top = argparse.ArgumentParser(
+    top = CommandParser(
         prog="keras-transformer",
         description=_("Train your own Transformer on questions and answers, then chat with it."),
         formatter_class=HelpByColumns,
@@ -92,7 +107,7 @@ def parser():
         help=_("show program's version number and exit"),
     )  # fmt: skip
     add_language_option(top)
-    top.set_defaults(command=help_of(top))
+    top.set_defaults(command=help_of(top), parser=top)
     commands = top.add_subparsers(title=_("commands, in the order of use"), metavar="COMMAND")
     add_demo(commands)
     add_data(commands)
@@ -104,6 +119,7 @@ def parser():
     add_tokenize(commands)
     add_attention(commands)
     add_average(commands)
+    add_import_tutorial(commands)
     add_evaluate(commands)
     add_compare(commands)
     add_report(commands)
@@ -111,7 +127,9 @@ def parser():
     add_export(commands)
     add_test(commands)
     add_serve(commands)
+    add_studio(commands)
     add_info(commands)
+    add_doctor(commands)
     add_presets(commands)
     add_plot(commands)
     top.epilog = _("Examples (see COMMAND --help for details):\n{examples}", examples=examples_of(commands))
@@ -146,7 +164,10 @@ def add_answer(commands):
         commands, "answer", run_answer, _("answer many questions as a batch, one per line"),
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
-    answer.add_argument("run", metavar="RUN", help=_("folder of the run"))
+    answer.add_argument(
+        "runs", metavar="RUN", nargs="+",
+        help=_("folder of the run; several runs with the same tokenizer answer together (an ensemble)"),
+    )  # fmt: skip
     answer.add_argument(
         "--json", action="store_true", help=_("print one JSON object per line, with log-probabilities and sources")
     )
@@ -203,16 +224,19 @@ def add_presets(commands):
 def run_train(options):
     """Trains a model; prints progress to standard error."""
     complete(options)
+    check_utf8("--run", options.run)
     ray = ray_settings(options)
-    import_tensorflow_quietly()
     from keras_transformer.data.corpus import Corpus
+
+    # Before TensorFlow is imported, which takes seconds: a mistyped name is refused at once.
+    corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
+    import_tensorflow_quietly()
     from keras_transformer.training.distributed.cluster import join_cluster, leave
     from keras_transformer.training.distributed.ray_launcher import train_on_ray
     from keras_transformer.training.trainer import train
 
     join_cluster(options.coordinator, options.processes, options.process)
     config = preset(options.preset) if options.preset else None  # None: that of the run, or the recommended one.
-    corpus = Corpus(options.corpus, options.question, options.answer, options.encoding, options.validation)
     files = {"tokenizer": options.tokenizer_file, "target_tokenizer": options.target_tokenizer_file}
     devices = {"devices": options.devices, "model_devices": options.model_devices}
     train_function = partial(train_on_ray, **ray) if ray else partial(train, **devices)
@@ -229,10 +253,9 @@ def run_train(options):
 def run_chat(options):
     """Chats on a terminal, or answers each line of standard input."""
     check_strategy_options(options)
-    import_tensorflow_quietly()
     from keras_transformer.cli.chat import answer_lines, talk
 
-    fallback_asked(options, generation_config(options))  # Report invalid options before loading anything.
+    requested_fallback(options, generation_config(options))  # Report invalid options before loading anything.
     check_answer_by(options, options.run)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
@@ -244,13 +267,8 @@ def run_chat(options):
 def run_answer(options):
     """Answers the lines of standard input as one batch."""
     check_strategy_options(options)
-    import_tensorflow_quietly()
-    from keras_transformer.chat.chatbot import Chatbot
-
     generation = generation_config(options)
-    fallback = fallback_asked(options, generation)
-    check_answer_by(options, options.run)
-    bot = Chatbot.load(options.run)
+    bot, fallback = open_ensemble(options) if len(options.runs) > 1 else open_run(options, generation)
     questions = list(read_lines(sys.stdin))
     if generation and generation.num_return > 1:
         answer_lists = bot.candidates(questions, generation)
@@ -263,28 +281,49 @@ def run_answer(options):
     return 0
 
 
+def open_run(options, generation):
+    """Returns the `Chatbot` of a run and the `Fallback` of the options, or None."""
+    from keras_transformer.chat.chatbot import Chatbot
+
+    [options.run] = options.runs
+    fallback = requested_fallback(options, generation)
+    check_answer_by(options, options.run)
+    return Chatbot.load(options.run), fallback
+
+
+def open_ensemble(options):
+    """Returns the `Chatbot` of several runs, and None; raises `InputError` if an option is for one run."""
+    for option, value in (("--fallback", options.fallback), ("--refusals", options.refusals), ("--cite", options.cite)):
+        if value:
+            raise InputError(_("{option} is for one run: leave it out, or name one run", option=option))
+    if options.answer_by not in (None, GENERATE):
+        raise InputError(_("several runs generate their answers: leave out --answer-by, or name one run"))
+    from keras_transformer.chat.chatbot import Chatbot
+
+    return Chatbot.ensemble(options.runs), None
+
+
 def print_answers(question, pieces, answers, options, fallback, has_datastore):
     """Prints the answers to a question, or the fallback, as one JSON object or as lines with optional sources."""
-    texts = [fallback.said(one, pieces) if fallback else one.text for one in answers]
+    texts = [fallback.apply(one, pieces) if fallback else one.text for one in answers]
     if not options.json:
         for text, answer in zip(texts, answers):
-            print(in_words(text, answer.score, options))
+            echo(in_words(text, answer.score, options))
             if options.cite and question.strip():
-                print(*source_lines(answer, has_datastore), sep="\n")
+                echo(*source_lines(answer, has_datastore), sep="\n")
         return
     records = [{**answer.to_dict(), "answer": text} for text, answer in zip(texts, answers)]
     if fallback and fallback.judges(answers[0], pieces):
         score, [record] = fallback.score_of(answers[0]), records
         record["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
         record["refused"] = bool(fallback.refuses(score, pieces))
-    print(json.dumps({"question": question, "answers": records}, ensure_ascii=False))
+    echo(json.dumps({"question": question, "answers": records}, ensure_ascii=False))
 
 
 def run_tokenize(options):
     """Prints the pieces and token ids of texts."""
     for number, text in enumerate(options.texts, 1):
         check_utf8(_("text {number}", number=number), text)
-    import_tensorflow_quietly()
     from keras_transformer.cli.tokenize import tokenize_texts
     from keras_transformer.runs.run import Run
 
@@ -304,21 +343,21 @@ def run_average(options):
         source = {**source, "corpus": options.corpus}
     if not source.get("corpus"):
         raise InputError(_("{run}: the path of its corpus is not recorded: add --corpus CORPUS", run=options.run))
-    average = average_epochs(Corpus.found_at(source), options.run, options.last, options.best, options.keep)
+    average = average_epochs(Corpus.from_source(source), options.run, options.last, options.best, options.keep)
     epochs = ", ".join(map(str, average["epochs"]))
     best, score = average["best"], average["val_bits_per_char"]
-    print(
+    echo(
         _(
             "{score:.3f} validation bits per character: epoch {epoch}",
             score=best["val_bits_per_char"],
             epoch=best["epoch"],
         )
     )
-    print(_("{score:.3f} validation bits per character: the average of epochs {epochs}", score=score, epochs=epochs))
+    echo(_("{score:.3f} validation bits per character: the average of epochs {epochs}", score=score, epochs=epochs))
     if options.keep:
-        print(_("Kept in {run}.", run=options.run))
+        echo(_("Kept in {run}.", run=options.run))
     else:
-        print(_("Nothing is changed; --keep makes it the run's weights."))
+        echo(_("Nothing is changed; --keep makes it the run's weights."))
     return 0
 
 
@@ -326,7 +365,7 @@ def run_presets(options):
     """Prints the presets."""
     from keras_transformer.cli.presets import presets_json, presets_table
 
-    print(presets_json() if options.json else presets_table())
+    echo(presets_json() if options.json else presets_table())
     return 0
 
 
@@ -341,9 +380,9 @@ def read_lines(stream):
 
 def show_warning(message, category, filename, lineno, file=None, line=None):
     """Prints a Python warning as one line."""
-    print(_("keras-transformer: warning: {message}", message=message), file=sys.stderr)
+    echo(printable_line(_("keras-transformer: warning: {message}", message=message)), file=sys.stderr)
 
 
 def print_failure(reason):
     """Prints why a command failed."""
-    print(_("keras-transformer: failed: {reason}", reason=reason), file=sys.stderr)
+    echo(printable_line(_("keras-transformer: failed: {reason}", reason=reason)), file=sys.stderr)

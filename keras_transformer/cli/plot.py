@@ -1,7 +1,7 @@
 """The `plot` command: plots training curves, learning rates, positional encodings, and models."""
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command
+from keras_transformer.cli.console import add_command, echo
 from keras_transformer.config import SHARED
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
@@ -102,7 +102,7 @@ def run_plot(options):
     """Saves the figure and prints its path."""
     check(options.output)
     save(options.draw(options), options.output)
-    print(options.output)
+    echo(options.output)
     return 0
 
 

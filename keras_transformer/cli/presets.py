@@ -2,12 +2,17 @@
 
 import json
 
+from keras_transformer.cli.console import table
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.presets import PRESETS, PURPOSES, count_parameters, training_bytes
 
-COLUMNS = ("preset", "num_layers", "d_model", "num_heads", "dff", "vocab_size", "parameters", "training memory")
-NOTE = """\
+SIZES = ("num_layers", "d_model", "num_heads", "dff", "vocab_size")
+NOTE = translatable(
+    """\
 Parameters are counted with the full vocab_size; a small corpus yields fewer. Training memory covers weights, gradients,
 Adam's moments and the moving average in float32; activations, which grow with the batch, and TensorFlow need more."""
+)
 
 
 def presets_json():
@@ -23,16 +28,15 @@ def presets_json():
 
 def presets_table():
     """Returns the sizes, parameters, training memory and purpose of every preset as a text table with a note."""
-    rows = [COLUMNS, *(row(name, config) for name, config in PRESETS.items())]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(cells, widths)) for cells in rows]
-    purposes = [f"{name.rjust(widths[0])}  for {purpose}" for name, purpose in PURPOSES.items()]
-    return "\n".join([*lines, "", *purposes, "", NOTE])
+    headings = (_("preset"), *SIZES, _("parameters"), _("training memory"))
+    sizes = table([headings, *(row(name, config) for name, config in PRESETS.items())], right=range(len(headings)))
+    purposes = table([(name, _("for {purpose}", purpose=_(about))) for name, about in PURPOSES.items()], right=[0])
+    return "\n\n".join([sizes, purposes, _(NOTE)])
 
 
 def row(name, config):
     """Returns the table row of a preset."""
-    sizes = [f"{getattr(config, column):,}" for column in COLUMNS[1:6]]
+    sizes = [f"{getattr(config, size):,}" for size in SIZES]
     estimated = estimates(config)
     return [name, *sizes, f"{estimated['parameters'] / 1e6:.1f} M", f"{estimated['training_bytes'] / 1e9:.2f} GB"]
 

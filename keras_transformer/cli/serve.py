@@ -1,5 +1,6 @@
 """The `serve` command: serves a trained run over HTTP."""
 
+import ipaddress
 import os
 import pathlib
 import signal
@@ -7,8 +8,9 @@ import sys
 import warnings
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command
+from keras_transformer.cli.console import add_command, echo
 from keras_transformer.errors import InputError, import_extra
+from keras_transformer.language import ENGLISH, language_in_use
 from keras_transformer.language import translate as _
 from keras_transformer.serving.auth import VARIABLE, read_key
 from keras_transformer.serving.limits import Limits
@@ -43,6 +45,14 @@ def add_serve(commands):
             variable=VARIABLE,
         ),
     )
+    serve.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help=_("without a key: another name of this server, whose web pages may send requests; can be repeated"),
+    )  # fmt: skip
+    serve.add_argument(
+        "--trusted-proxy", action="append", default=[], metavar="ADDRESS",
+        help=_("address or network of a proxy whose X-Forwarded-For is believed (default: none); can be repeated"),
+    )  # fmt: skip
     add_limits(serve)
 
 
@@ -61,8 +71,11 @@ def add_limits(parser):
         help=_("maximum number of waiting questions (default: %(default)s)"),
     )
     group.add_argument(
-        "--settings", type=int, default=Limits.settings, metavar="N",
-        help=_("maximum number of different decoding settings; memory for each is never freed (default: %(default)s)"),
+        "--programs", type=int, default=Limits.programs, metavar="N",
+        help=_(
+            "maximum number of programs to compile for other decoding settings than the default, whose memory is never "
+            "freed; further settings are answered slower (default: %(default)s)"
+        ),
     )  # fmt: skip
     group.add_argument(
         "--rate",
@@ -80,8 +93,9 @@ def add_limits(parser):
 def run_serve(options):
     """Serves until SIGTERM or Ctrl-C."""
     end_at_signals()
-    limits = Limits(options.batch, options.queue, options.settings, options.rate, options.timeout)
+    limits = Limits(options.batch, options.queue, options.programs, options.rate, options.timeout)
     key, name = read_key(options.api_key_file), model_name(options)
+    check_proxies(options.trusted_proxy)
     check_packages()
     with listen(options.host, options.port) as listener:
         if is_open(listener) and not key:
@@ -90,11 +104,32 @@ def run_serve(options):
         from keras_transformer.serving.server import run_server
 
         say(_("Loading {run} …", run=options.run))
-        served = make_served(pathlib.Path(options.run))
+        engine = make_engine(pathlib.Path(options.run))
         address = address_of(listener)
         say(_("Warming up …  {address}/health reports when the server is ready.", address=address))
-        run_server(served, listener, name, limits, key, lambda: say(_("Ready: {address}/docs", address=address)))
+        ready = _("Ready: {address}/docs", address=address)
+        origins = None if key else origin_check(listener, options)
+        with language_in_use(ENGLISH):  # Responses are for programs, which do not know the server's locale.
+            run_server(engine, listener, name, limits, key, origins, options.trusted_proxy, lambda: say(ready))
     return 0
+
+
+def origin_check(listener, options):
+    """Returns the `OriginCheck` of a server without a key."""
+    from keras_transformer.serving.origin import LOCAL, OriginCheck
+
+    return OriginCheck(None if is_open(listener) else {*LOCAL, options.host}, options.allow_host)
+
+
+def check_proxies(proxies):
+    """Raises `InputError` unless all are addresses or networks."""
+    for proxy in proxies:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError as error:
+            raise InputError(
+                _("--trusted-proxy must be an address or a network, such as 10.0.0.0/8, not {proxy!r}", proxy=proxy)
+            ) from error
 
 
 def end_at_signals():
@@ -114,13 +149,16 @@ def end_at_signals():
     signal.signal(signal.SIGINT, interrupt)
 
 
-def make_served(path):
+def make_engine(path):
     """Returns the engine for a run folder or an export."""
     from keras_transformer.export.loader import Exported, open_bot
-    from keras_transformer.serving.engine import ServedExport, ServedRun
+    from keras_transformer.serving.engine import ExportEngine, RunEngine
 
     bot = open_bot(path)
-    return ServedExport(bot) if isinstance(bot, Exported) else ServedRun(bot)
+    if isinstance(bot, Exported):
+        return ExportEngine(bot)
+    bot.load_model()  # No request has to wait for it, and damaged weights are reported here.
+    return RunEngine(bot)
 
 
 def model_name(options):
@@ -141,4 +179,4 @@ def check_packages():
 
 def say(text):
     """Prints progress to standard error."""
-    print(text, file=sys.stderr, flush=True)
+    echo(text, file=sys.stderr, flush=True)

@@ -6,9 +6,10 @@ import shutil
 import sys
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, table, wrap
+from keras_transformer.cli.console import add_command, echo, table, wrap
 from keras_transformer.evaluation.golden import CHANGES, check_golden, read_golden, write_golden
 from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 
 FAILED = 1
 NARROW, WIDE = 60, 120  # Minimum and maximum line width in columns, whatever the width of the terminal.
@@ -42,13 +43,16 @@ def run_test(options):
     from keras_transformer.export.loader import open_bot
 
     bot = open_bot(options.run)
-    print(f"Asking {options.run} {counted(len(golden), 'question')} …", file=sys.stderr, flush=True)
+    asking = translate_count(
+        "Asking {run} {count:,} question …", "Asking {run} {count:,} questions …", len(golden), run=options.run
+    )
+    echo(asking, file=sys.stderr, flush=True)
     results = check_golden(bot.replies, golden)
     if options.json:
-        print(json.dumps(in_json(options.run, results), ensure_ascii=False))
+        echo(json.dumps(in_json(options.run, results), ensure_ascii=False))
     else:
         columns = min(max(shutil.get_terminal_size().columns, NARROW), WIDE)
-        print("\n".join(in_lines(results, columns)))
+        echo("\n".join(in_lines(results, columns)))
     if options.update:
         write_golden(options.golden, results)
     return 0 if all(result.passed for result in results) else FAILED
@@ -81,10 +85,11 @@ def in_lines(results, columns):
     """Yields the lines of the printed results."""
     if failed := [result for result in results if not result.passed]:
         rows = [(result.golden.question, result.answer, expected(result.golden)) for result in failed]
-        yield from section("Failed", ("question", "answered", "expected"), rows, columns)
+        yield from section(_("Failed:"), (_("question"), _("answered"), _("expected")), rows, columns)
     if changed := changes(results):
-        rows = [(result.golden.question, result.golden.last, result.answer, result.change) for result in changed]
-        yield from section("Changed since the last update", ("question", "last", "now", ""), rows, columns)
+        rows = [(result.golden.question, result.golden.last, result.answer, _(result.change)) for result in changed]
+        names = (_("question"), _("last"), _("now"), "")
+        yield from section(_("Changed since the last update:"), names, rows, columns)
     yield totals(results)
 
 
@@ -95,17 +100,22 @@ def changes(results):
 
 def expected(golden):
     """Returns the first acceptable answer and the number of others."""
-    others = len(golden.answers) - 1
-    return golden.answers[0] + (f" (or {counted(others, 'other')})" if others else "")
+    first, others = golden.answers[0], len(golden.answers) - 1
+    if not others:
+        return first
+    return translate_count("{answer} (or {count:,} other)", "{answer} (or {count:,} others)", others, answer=first)
 
 
 def section(title, names, rows, columns):
     """Yields the lines of a titled table, followed by an empty line; long cells are wrapped."""
-    yield f"{title}:"
-    width = (columns - 2 * (len(names) - 1) - (max(map(len, CHANGES)) if len(names) > 3 else 0)) // 3
+    from rich.cells import cell_len
+
+    yield title
+    change = max(cell_len(_(one)) for one in CHANGES) if len(names) > 3 else 0
+    width = (columns - 2 * (len(names) - 1) - change) // 3
     cells = [names]
     for row in rows:
-        wrapped = (wrap(" ".join(text.split()) or "(nothing)", width) for text in row)
+        wrapped = (wrap(" ".join(text.split()) or _("(nothing)"), width) for text in row)
         cells += itertools.zip_longest(*wrapped, fillvalue="")
     yield from table(cells).split("\n")
     yield ""
@@ -114,12 +124,11 @@ def section(title, names, rows, columns):
 def totals(results):
     """Returns the summary line."""
     failed = sum(not result.passed for result in results)
-    line = f"{len(results) - failed:,} of {len(results):,} pass; {failed:,} fail; "
+    values = {"passed": len(results) - failed, "count": len(results), "failed": failed}
     if all(result.golden.last is None for result in results):
-        return line + "no last update to compare with."
-    return line + f"{len(changes(results)):,} changed since the last update."
-
-
-def counted(number, noun):
-    """Returns a number with its noun, in the plural where needed."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+        return _("{passed:,} of {count:,} pass; {failed:,} fail; no last update to compare with.", **values)
+    return _(
+        "{passed:,} of {count:,} pass; {failed:,} fail; {changed:,} changed since the last update.",
+        changed=len(changes(results)),
+        **values,
+    )

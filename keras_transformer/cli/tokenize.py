@@ -3,6 +3,7 @@
 import json
 import sys
 
+from keras_transformer.cli.console import echo
 from keras_transformer.language import translate as _
 
 
@@ -20,9 +21,9 @@ def tokenize_texts(run, texts, answers, as_json):
         pieces, ids, unknown = tokenizer.pieces(text), tokenizer.encode(text), tokenizer.unknown(text)
         if as_json:
             record = {"text": text, "pieces": pieces, "ids": ids, "unknown": unknown}
-            print(json.dumps(record, ensure_ascii=False), flush=True)
+            echo(json.dumps(record, ensure_ascii=False), flush=True)
             continue
-        print("\t".join(pieces))
-        print("\t".join(map(str, ids)), flush=True)
+        echo("\t".join(pieces))
+        echo("\t".join(map(str, ids)), flush=True)
         if unknown:
-            print(_("unknown to this run: {characters}", characters=" ".join(unknown)), file=sys.stderr)
+            echo(_("unknown to this run: {characters}", characters=" ".join(unknown)), file=sys.stderr)

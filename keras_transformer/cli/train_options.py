@@ -17,6 +17,7 @@ BY_CORPUS = (
     "warmup_steps", "epochs", "patience", "monitor", "max_length", "tokenizer", "target_tokenizer",
 )  # fmt: skip
 """The settings that are chosen for a corpus if neither they nor a preset are given."""
+MAIN_SETTINGS = ("epochs", "grow_vocabulary")  # Among the options that most users need.
 
 
 class ShortHelp(argparse.Action):
@@ -51,7 +52,7 @@ def add_train_options(train):
         ),
     )
     for name in FIELDS:
-        if name != "epochs":
+        if name not in MAIN_SETTINGS:
             add_setting(settings, name, default_in_words(name))
 
 
@@ -63,9 +64,9 @@ def add_main_options(parser):
         metavar="CORPUS",
         nargs="*",
         help=_(
-            "a .csv, .tsv or .jsonl file of questions and answers; two parallel text files; a folder of such files, "
-            "split by file name where it says so (train, validation or dev, test); or a name from "
-            "`keras-transformer data list`"
+            "a file of questions and answers (CSV, TSV, JSONL, XLSX, Parquet, YAML or a KakaoTalk chat); two parallel "
+            "text files; a folder of such files, split by file name where it says so (train, validation or dev, "
+            "test); or a name from `keras-transformer data list`"
         ),
     )
     train.add_argument("--run", metavar="RUN", help=_("folder of the run; created if missing"))
@@ -83,6 +84,7 @@ def add_main_options(parser):
         "--from", dest="from_run", metavar="RUN",
         help=_("run to fine-tune: keeps its tokenizer and sizes, and starts from its best weights"),
     )  # fmt: skip
+    add_setting(train, "grow_vocabulary", default_in_words("grow_vocabulary"))
     train.add_argument(
         "--config",
         metavar="FILE",

@@ -9,6 +9,7 @@ import unicodedata
 
 import numpy as np
 
+from keras_transformer.text.normalize import compose
 from keras_transformer.text.turns import BETWEEN
 
 MARKS = (
@@ -39,7 +40,7 @@ ENDINGS = (
     ("대요", "대"), ("데요", "데"), ("래요", "래"), ("게요", "게"),
 )  # fmt: skip
 """Polite endings of Korean sentences and their plain forms."""
-LEADS, VOWELS, TAILS = (range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3))
+INITIALS, VOWELS, FINALS = (range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3))
 
 
 def augment(pairs, copies, seed):
@@ -62,7 +63,7 @@ def augment(pairs, copies, seed):
 def noisy(question, random):
     """Adds one to three kinds of noise to the last turn of a question."""
     *before, last = question.split(BETWEEN)
-    for index in sorted(random.choice(len(NOISE), random.integers(1, 4), replace=False, p=SHARES)):
+    for index in sorted(random.choice(len(NOISE), random.integers(1, 4), replace=False, p=PROBABILITIES)):
         last = NOISE[index](last, random)
     return BETWEEN.join([*before, last])
 
@@ -90,7 +91,7 @@ def drop_spaces(text, random):
     """Removes all spaces, or each one with a probability of 0.5."""
     if random.random() < 0.5:
         return text.replace(" ", "")
-    return "".join(one for one in text if one != " " or random.random() < 0.5)
+    return "".join(character for character in text if character != " " or random.random() < 0.5)
 
 
 def drop_word(text, random):
@@ -106,29 +107,29 @@ def misspell(text, random):
     """Adds a typo: a character is changed, removed, doubled, or swapped with the next one."""
     if len(text) < 2:
         return text
-    place, kind = int(random.integers(len(text))), random.integers(8)
-    before, one, after = text[:place], text[place], text[place + 1 :]
+    position, kind = int(random.integers(len(text))), random.integers(8)
+    before, character, after = text[:position], text[position], text[position + 1 :]
     if kind == 0:
         return before + after
     if kind == 1:
-        return before + one + one + after
+        return before + character + character + after
     if kind == 2 and after:
-        return before + after[0] + one + after[1:]
-    return before + other_letter(one, random) + after
+        return before + after[0] + character + after[1:]
+    return before + replace_letter(character, random) + after
 
 
-def other_letter(character, random):
+def replace_letter(character, random):
     """Replaces a letter in a Hangul syllable, or an ASCII letter; other characters are unchanged."""
     if not "가" <= character <= "힣":
         return (
             chr(random.integers(ord("a"), ord("z") + 1)) if character.isascii() and character.isalpha() else character
         )
     letters = list(unicodedata.normalize("NFD", character))
-    place = random.integers(len(letters))
-    kind = (LEADS, VOWELS, TAILS)[place]
-    letters[place] = chr(random.choice(kind))
-    return unicodedata.normalize("NFC", "".join(letters))
+    position = random.integers(len(letters))
+    kind = (INITIALS, VOWELS, FINALS)[position]
+    letters[position] = chr(random.choice(kind))
+    return compose("".join(letters))
 
 
 NOISE = (drop_word, change_ending, change_marks, misspell, drop_spaces)
-SHARES = (0.3, 0.15, 0.15, 0.2, 0.2)
+PROBABILITIES = (0.3, 0.15, 0.15, 0.2, 0.2)

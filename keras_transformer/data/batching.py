@@ -4,7 +4,6 @@ import functools
 import itertools
 
 import numpy as np
-import tensorflow as tf
 
 from keras_transformer.padding import pad
 
@@ -34,6 +33,7 @@ class Batches:
 
     def dataset(self, steps):
         """Maps a dataset of step numbers to batches for `model.fit`."""
+        import tensorflow as tf  # Takes seconds, and planning batches does not need it.
 
         @tf.autograph.experimental.do_not_convert
         def batch(step):
@@ -47,10 +47,14 @@ class Batches:
 
     def from_step(self, step):
         """Returns an infinite dataset of the batches from a step on."""
+        import tensorflow as tf
+
         return self.dataset(tf.data.Dataset.range(step, np.iinfo("int64").max))
 
     def epochs(self):
         """Returns a finite dataset of one epoch; each further pass over it yields the next epoch."""
+        import tensorflow as tf
+
         numbers = itertools.count()
 
         def steps():

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING
 
 from keras_transformer.data.download import RemoteFile, adopt, fetch
 from keras_transformer.data.split import SPLITS, split_name
-from keras_transformer.errors import InputError, import_extra
+from keras_transformer.errors import InputError, import_extra, no_such_file
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
+from keras_transformer.printable import printable_line
 from keras_transformer.runs.lock import lock_file
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class NamedCorpus:
         pairs: Number of pairs.
         licence: Short name of the licence.
         homepage: URL of its source; None if there is none.
-        has_own_parts: Whether it is published with train, validation and test splits; otherwise the frozen split is
+        has_own_splits: Whether it is published with train, validation and test splits; otherwise the frozen split is
             used.
         version: Version of the prepared data.
     """
@@ -51,7 +53,7 @@ class NamedCorpus:
     pairs: int
     licence: str
     homepage: str | None
-    has_own_parts: bool = False
+    has_own_splits: bool = False
     version: str = "1.0.0"
 
     @property
@@ -81,14 +83,14 @@ class NamedCorpus:
         return data_home() / "prepared" / self.name / self.version
 
     @property
-    def is_here(self) -> bool:
+    def is_prepared(self) -> bool:
         """Whether the corpus is prepared; tensorflow-datasets moves the folder to its place only when complete."""
         return (self.prepared / "dataset_info.json").is_file()
 
     @property
     def splits(self) -> dict[str, int]:
         """Dictionary of the number of pairs in each split; empty if the corpus is not prepared."""
-        if not self.is_here:
+        if not self.is_prepared:
             return {}
         splits = json.loads((self.prepared / "dataset_info.json").read_text(encoding="utf-8"))["splits"]
         return {split["name"]: sum(map(int, split["shardLengths"])) for split in splits}
@@ -118,7 +120,7 @@ class PackagedCorpus(NamedCorpus):
         return pathlib.Path(__file__).with_name(self.name) / f"{self.name}.csv"
 
     @property
-    def is_here(self) -> bool:
+    def is_prepared(self) -> bool:
         """True."""
         return True
 
@@ -146,11 +148,12 @@ CORPORA = (
     NamedCorpus("chatbot_ko", "ko", 11_823, "MIT", "https://github.com/songys/Chatbot_data"),
     # 304,713 utterances in 83,097 conversations, without empty pairs. PyTorch's chatbot tutorial has the same count.
     NamedCorpus(
-        "cornell_movie_dialogs", "en", 221_282, "not stated",
+        "cornell_movie_dialogs", "en", 221_282, translatable("not stated"),
         "https://www.cs.cornell.edu/~cristian/Cornell_Movie-Dialogs_Corpus.html",
     ),
     NamedCorpus(
-        "multi30k", "en-de", 31_014, "non-commercial", "https://github.com/multi30k/dataset", has_own_parts=True
+        "multi30k", "en-de", 31_014, translatable("non-commercial"), "https://github.com/multi30k/dataset",
+        has_own_splits=True,
     ),
 )  # fmt: skip
 
@@ -204,27 +207,29 @@ def download_corpus(name: str, files: Iterable[str | os.PathLike] = ()) -> None:
             missing.
     """
     corpus = find_corpus(name)
-    if corpus.is_here:
+    if corpus.is_prepared:
         return
     builder = _builder(corpus)  # Raises first if a package is missing.
-    given = {_file_of(corpus, path): path for path in files}
+    local_files = {_file_of(corpus, path): path for path in files}
     corpus.downloads.mkdir(parents=True, exist_ok=True)
     with open(corpus.downloads / "lock", "ab") as lock:
         if not lock_file(lock):
             raise InputError(_("{name}: another process is preparing it; wait for it", name=name))
-        if not corpus.is_here:
-            _download_and_prepare(corpus, builder, given)
+        if not corpus.is_prepared:
+            for folder in corpus.prepared.parent.glob("incomplete.*"):  # Of a process that was killed.
+                shutil.rmtree(folder)
+            _download_and_prepare(corpus, builder, local_files)
 
 
-def _download_and_prepare(corpus, builder, given):
+def _download_and_prepare(corpus, builder, local_files):
     """Downloads the files of a corpus that are not given, and prepares it."""
     for file in corpus.files:
         path = corpus.downloads / file.name
-        if file in given:
-            adopt(file, given[file], path)
+        if file in local_files:
+            adopt(file, local_files[file], path)
         else:
             fetch(file, path)
-    print(_("{name}: preparing {path} …", name=corpus.name, path=corpus.prepared), file=sys.stderr)
+    print(printable_line(_("{name}: preparing {path} …", name=corpus.name, path=corpus.prepared)), file=sys.stderr)
     _prepare(builder, corpus.downloads)
 
 
@@ -272,7 +277,7 @@ def corpus_pairs(name: str, split: str = "train") -> Iterator[tuple[str, str]]:
 
 def _find_prepared(name):
     corpus = find_corpus(name)
-    if not corpus.is_here:
+    if not corpus.is_prepared:
         raise InputError(_("{name}: not downloaded yet: run keras-transformer data download {name}", name=name))
     return corpus
 
@@ -280,7 +285,7 @@ def _find_prepared(name):
 def _file_of(corpus, path):
     """Returns the `RemoteFile` of a corpus that a path contains."""
     if not pathlib.Path(path).is_file():
-        raise InputError(_("{path}: no such file", path=path))
+        raise no_such_file(path)
     for file in corpus.files:
         if file.is_at(path):
             return file

@@ -5,29 +5,22 @@ import functools
 import hashlib
 import itertools
 import os
-import pathlib
-import re
 import warnings
 
 import numpy as np
 import pandas
 
 from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_corpus, is_corpus, packaged_file
+from keras_transformer.data.folders import files_in
 from keras_transformer.data.loading import CHUNK, CorpusWarning, check_pairs, read_chunks
-from keras_transformer.data.readers import ENDINGS
+from keras_transformer.data.rasa import YAML_ENDINGS
+from keras_transformer.data.readers import read_rows
 from keras_transformer.data.split import SPLITS, split_pairs
-from keras_transformer.errors import CorpusTooSmall, InputError
+from keras_transformer.errors import CorpusTooSmall, InputError, NoPairs, no_such_file, similar_path
 from keras_transformer.language import translate as _
 
-SPLIT_NAMES = {
-    "train": "train", "training": "train",
-    "validation": "validation", "valid": "validation", "val": "validation", "dev": "validation",
-    "test": "test",
-}  # fmt: skip
-"""Words in file names that determine the split of a file in a folder."""
-
 SAMPLE = 250_000  # Maximum number of pairs to train a tokenizer on; more need memory without improving it.
-KEPT = 250_000  # Maximum number of pairs of a corpus that stays in memory once it is read.
+MAX_PAIRS_IN_MEMORY = 250_000  # A corpus of up to this number of pairs stays in memory after it is read.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,10 +44,10 @@ class Survey:
 class Corpus:
     """Question-answer pairs with their source and dataset splits.
 
-    Files are read in chunks. Up to `KEPT` pairs stay in memory and are read and checked once; of a larger corpus, only
-    one chunk is in memory at a time, and every pass reads the files. The files of a folder are read in the order of
-    their names. A file whose name contains a split (`train-01.csv`, `fre_dev.tsv`) belongs to that split; all other
-    pairs are divided by the frozen split.
+    Files are read in chunks. A corpus of up to `MAX_PAIRS_IN_MEMORY` pairs is read and checked once and stays in
+    memory. Of a larger one, only one chunk is in memory at a time, and every pass reads the files again. The files of a
+    folder are read in the order of their names. A file whose name contains a split (`train-01.csv`, `fre_dev.tsv`)
+    belongs to that split; all other pairs are divided by the frozen split.
 
     Args:
         source: DataFrame with the columns "question" and "answer", anything that `load_pairs` reads, a folder of such
@@ -68,29 +61,31 @@ class Corpus:
     Attributes:
         source: Dictionary of the keys of `config.toml` with the location of the corpus.
         licence: Licence of a corpus of the catalog; None for others.
+        language: Language of a corpus of the catalog; None for others.
         has_validation: Whether the corpus has a validation split of its own.
-        has_splits: Whether the corpus says of its pairs which split they belong to.
+        has_splits: Whether the corpus is published with dataset splits, at least for some of its pairs.
 
     Raises:
-        InputError: If a file does not exist, or the splits cannot be determined.
+        InputError: If a file does not exist or cannot be read from its start, or the splits cannot be determined.
     """
 
     def __init__(self, source, question=None, answer=None, encoding="utf-8", validation=None):
         reading = {"question": question, "answer": answer, "encoding": encoding}
         self.source = {"corpus": paths_of(source), "validation": paths_of(validation), **reading}
-        self.licence = licence_of(self.source["corpus"])
+        named = entry_of(self.source["corpus"])
+        self.licence, self.language = (named.licence, named.language) if named else (None, None)
         self._files = files_of(source, reading)
         if validation is not None:
-            held_out = files_of(validation, reading)
-            own = any(name == "validation" for name, _ in held_out)
+            validation_files = files_of(validation, reading)
+            own = any(name == "validation" for name, _ in validation_files)
             self._files = [("test" if name == "test" else "train", read) for name, read in self._files]
-            self._files += [("validation", read) for name, read in held_out if not own or name == "validation"]
+            self._files += [("validation", read) for name, read in validation_files if not own or name == "validation"]
         self.has_validation = any(name == "validation" for name, _ in self._files)
         self.has_splits = any(name is not None for name, _ in self._files)
-        self._kept = {}
+        self._in_memory = {}
 
     @classmethod
-    def found_at(cls, source):
+    def from_source(cls, source):
         """Creates a corpus from the attribute `source` of another one."""
         rest = {key: source.get(key) for key in ("question", "answer", "validation")}
         return cls(source["corpus"], **rest, encoding=source.get("encoding") or "utf-8")
@@ -152,20 +147,20 @@ class Corpus:
             yield name, pairs
 
     def _read(self, turns):
-        """Yields the name of the split, or None, and the pairs of each chunk; from memory if they are kept."""
-        if turns in self._kept:
-            yield from self._kept[turns]
+        """Yields the name of the split, or None, and the pairs of each chunk; from memory if they are in memory."""
+        if turns in self._in_memory:
+            yield from self._in_memory[turns]
             return
         chunks, total = [], 0
         for name, read in self._files:
             for pairs in read(turns=turns):
                 total += len(pairs)
                 chunks.append((name, pairs))
-                if total > KEPT:
+                if total > MAX_PAIRS_IN_MEMORY:
                     chunks.clear()
                 yield name, pairs
-        if total <= KEPT:
-            self._kept = {turns: chunks}
+        if total <= MAX_PAIRS_IN_MEMORY:
+            self._in_memory = {turns: chunks}
 
     def _split(self, name, pairs, hold_out):
         if name in (None, "train") and not self.has_validation and not hold_out:
@@ -182,18 +177,18 @@ class Sample:
     """A reproducible uniform sample of at most `SAMPLE` of the added pairs."""
 
     def __init__(self):
-        self._random, self._drawn = np.random.default_rng(0), None
+        self._random, self._sample = np.random.default_rng(0), None
 
     def add(self, pairs):
         """Adds pairs to draw from."""
         pairs = pairs[["question", "answer"]].assign(lot=self._random.random(len(pairs)))
-        drawn = pairs if self._drawn is None else pandas.concat([self._drawn, pairs])
-        self._drawn = drawn if len(drawn) <= SAMPLE else drawn.nsmallest(SAMPLE, "lot")
+        sample = pairs if self._sample is None else pandas.concat([self._sample, pairs])
+        self._sample = sample if len(sample) <= SAMPLE else sample.nsmallest(SAMPLE, "lot")
 
     @property
     def pairs(self):
         """The sample, a DataFrame."""
-        return self._drawn.drop(columns="lot")
+        return self._sample.drop(columns="lot")
 
 
 def files_of(source, reading):
@@ -202,28 +197,31 @@ def files_of(source, reading):
         return [(None, lambda turns: [check_pairs(source)])]
     [path, *others] = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     if not others and not os.path.exists(path) and not os.path.splitext(path)[1]:
-        return named_files(path)
+        return named_files(os.fspath(path))
     if others or not os.path.isdir(path):
+        next(read_rows(source, **reading), None)  # Raises at once what is wrong with the name or the first lines.
         return [(None, functools.partial(read_chunks, source, **reading))]
-    files = sorted(file for file in pathlib.Path(path).iterdir() if file.suffix.lower() in ENDINGS)
-    if not files:
-        raise InputError(
-            _(
-                "{path}: no corpus file in this folder; its name must end in one of {endings}",
-                path=path,
-                endings=", ".join(ENDINGS),
-            )
-        )
-    names = [split_of(file) for file in files]
-    if None in names and set(names) != {None}:
-        raise InputError(
-            _(
-                "{path}: its name contains no split (train, validation, test), unlike other files in "
-                "the folder; rename it",
-                path=files[names.index(None)],
-            )
-        )
-    return [(name, functools.partial(read_chunks, file, **reading)) for name, file in zip(names, files)]
+    files = files_in(path, reading["encoding"])
+    if all(split is None and file.suffix in YAML_ENDINGS for file, split in files):
+        return [(None, functools.partial(project_chunks, [file for file, _split in files], reading))]
+    return [(split, functools.partial(read_chunks, file, **reading)) for file, split in files]
+
+
+def project_chunks(files, reading, turns):
+    """Yields the chunks of the YAML files of a project, like `read_chunks`.
+
+    Not every file of a project must have pairs. Raises `NoPairs` if none has.
+    """
+    without_pairs = []
+    for file in files:
+        try:
+            yield from read_chunks(file, **reading, turns=turns)
+        except NoPairs as error:
+            without_pairs.append(error)
+    if len(without_pairs) == len(files):
+        raise without_pairs[0]
+    for left_out in filter(None, (error.left_out for error in without_pairs)):
+        warnings.warn(left_out, CorpusWarning, stacklevel=3)
 
 
 def named_files(name):
@@ -231,6 +229,8 @@ def named_files(name):
     try:
         corpus = find_corpus(name)
     except InputError as error:
+        if similar_path(name, os.path.isfile):
+            raise no_such_file(name) from None
         raise InputError(_("{name}: no such file; and {error}", name=name, error=error)) from error
     if file := packaged_file(name):
         return [(None, functools.partial(read_chunks, file))]
@@ -247,12 +247,6 @@ def named_chunks(name, split, turns):
         first += len(chunk)
 
 
-def split_of(file):
-    """Returns the split that a file name contains, or None."""
-    words = re.split(r"[\W\d_]+", file.stem.lower())
-    return next((SPLIT_NAMES[word] for word in words if word in SPLIT_NAMES), None)
-
-
 def paths_of(source):
     """Returns the paths of a corpus as a list; None for a DataFrame."""
     if source is None or hasattr(source, "columns"):
@@ -260,10 +254,10 @@ def paths_of(source):
     return [os.fspath(path) for path in ([source] if isinstance(source, (str, os.PathLike)) else source)]
 
 
-def licence_of(paths):
-    """Returns the licence if `paths` is the name of a corpus of the catalog; None for others."""
+def entry_of(paths):
+    """Returns the `NamedCorpus` if `paths` is the name of a corpus of the catalog; None for others."""
     [path, *others] = paths or [None]
-    return find_corpus(path).licence if path and not others and is_corpus(path) else None
+    return find_corpus(path) if path and not others and is_corpus(path) else None
 
 
 def add_to_fingerprint(digest, name, pairs):

@@ -11,6 +11,7 @@ import sys
 
 from keras_transformer.errors import DownloadFailed, InputError
 from keras_transformer.language import translate as _
+from keras_transformer.printable import printable_line
 from keras_transformer.runs.lock import lock_file
 
 TIMEOUT = 30
@@ -22,10 +23,13 @@ RETRIES = 4
 BACKOFF = 1
 """Factor of the pauses between retries: no pause before the first, then 2, 4 and 8 times so many seconds."""
 
-RANGE_NOT_THERE = 416
+LONGEST_PAUSE = 600
+"""Maximum number of seconds before a retry, whatever the server asks for."""
+
+RANGE_NOT_SATISFIABLE = 416
 """HTTP status if the file is shorter than the bytes already downloaded."""
 
-WORTH_ANOTHER_TRY = (408, 425, 429, 500, 502, 503, 504)
+RETRIED_STATUSES = (408, 425, 429, 500, 502, 503, 504)
 """HTTP statuses that are worth a retry of the same request."""
 
 CHUNK = 1 << 16
@@ -90,11 +94,11 @@ def fetch(file, path, timeout=TIMEOUT, retries=RETRIES, backoff=BACKOFF):
                 url=file.url,
                 received=received,
             )
-        print(message, file=sys.stderr)
+        print(printable_line(message), file=sys.stderr)
         _get_all(file, out, path, timeout, _retry_policy(file, timeout, retries, backoff))
     if not file.is_at(part):
         part.unlink()
-        raise _failure(file, path, "the downloaded file is not the expected one (its size or SHA-256 differs)")
+        raise _failure(file, path, _("the downloaded file is not the expected one (its size or SHA-256 differs)"))
     os.replace(part, path)
 
 
@@ -142,6 +146,13 @@ def _retry_policy(file, timeout, retries, backoff):
     import urllib3
 
     class PrintedRetry(urllib3.Retry):
+        def get_retry_after(self, response):
+            try:
+                pause = super().get_retry_after(response)
+            except (ValueError, OverflowError):  # A number of thousands of digits, or a date beyond the calendar.
+                return LONGEST_PAUSE
+            return pause and min(pause, LONGEST_PAUSE)
+
         def sleep(self, response=None):
             if response:
                 reason, pause = _status(response.status, response.reason), self.get_retry_after(response)
@@ -149,11 +160,11 @@ def _retry_policy(file, timeout, retries, backoff):
                 reason, pause = _reason(self.history[-1].error, timeout), None
             pause = pause or self.get_backoff_time()
             message = _("{name}: {reason}; trying again in {pause:.0f} s …", name=file.name, reason=reason, pause=pause)
-            print(message, file=sys.stderr)
+            print(printable_line(message), file=sys.stderr)
             super().sleep(response)
 
     return PrintedRetry(
-        retries, allowed_methods=["GET"], status_forcelist=WORTH_ANOTHER_TRY, backoff_factor=backoff,
+        retries, allowed_methods=["GET"], status_forcelist=RETRIED_STATUSES, backoff_factor=backoff,
         respect_retry_after_header=True, raise_on_status=False,
     )  # fmt: skip
 
@@ -205,7 +216,7 @@ def _append_body(file, out, received, response):
     import tqdm
     import urllib3
 
-    if response.status_code == RANGE_NOT_THERE:
+    if response.status_code == RANGE_NOT_SATISFIABLE:
         out.truncate(0)
         raise urllib3.exceptions.ProtocolError(_status(response.status_code, response.reason))
     response.raise_for_status()

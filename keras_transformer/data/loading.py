@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pandas
 
 from keras_transformer.data.catalog import packaged_file
-from keras_transformer.data.readers import MOST_NAMED, corpus_label, corpus_paths, listing, read_rows
-from keras_transformer.errors import InputError
+from keras_transformer.data.columns import MOST_NAMED, listing
+from keras_transformer.data.readers import corpus_label, corpus_paths, read_rows
+from keras_transformer.errors import InputError, NoPairs
 from keras_transformer.language import translate as _
 
 CHUNK = 100_000  # Number of pairs in a chunk, which is held in memory at a time.
@@ -27,10 +28,11 @@ def load_pairs(
     Unusable rows are left out and listed in one `CorpusWarning`.
 
     Args:
-        path: A .csv, .tsv, .txt (tab-separated), .jsonl or .ndjson file, or a list of two parallel text files, where
-            line i of the second answers line i of the first. A JSON object may be a conversation instead of a pair:
-            {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the previous ones. Or "small_talk",
-            the name of the corpus that comes with this package.
+        path: A file of one of these formats: CSV, TSV, tab-separated text, JSONL, XLSX, Parquet, Arrow, YAML of
+            ChatterBot or Rasa, an exported chat of KakaoTalk, a ZIP file of OPUS; text may be compressed (.gz). Or a
+            list of two parallel text files, where line i of the second answers line i of the first. A JSON object may
+            be a conversation instead of a pair: {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the
+            previous ones. Or "small_talk", the name of the corpus that comes with this package.
         question: Name of the question column (JSONL: the key). None detects it by common names. A file with two columns
             and no header needs no name.
         answer: Name of the answer column; required if `question` is given.
@@ -62,7 +64,7 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
     The additional columns "file" and "row" hold the source of each pair.
     """
     label, faults, unusable, usable, chunk = corpus_label(path), [], 0, 0, []
-    name = " + ".join(os.path.basename(one) for one in corpus_paths(path))
+    name = " + ".join(os.path.basename(file) for file in corpus_paths(path))
     name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # The same name in every locale.
     for row, question_text, answer_text, problem, opening in read_rows(path, question, answer, encoding, turns):
         if problem:
@@ -76,21 +78,33 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
             chunk = []
     if chunk:
         yield table_of(chunk, name)
+    left_out = left_out_message(label, faults, unusable, usable) if unusable else None
     if not usable:
         empty = _("{path}: no question-answer pair in it", path=label)
-        raise InputError(f"{empty} ({faults[0]})" if faults else empty)
-    if unusable:
-        named = listing(faults, "; ")
-        if unusable > len(faults):
-            named = _("{faults}; … and {count} more", faults=named, count=unusable - len(faults))
-        message = _(
-            "{path}: {left_out} of {rows} rows left out: {faults}",
-            path=label,
-            left_out=unusable,
-            rows=usable + unusable,
-            faults=named,
-        )
-        warnings.warn(message, CorpusWarning, stacklevel=3)
+        raise NoPairs(f"{empty} ({faults[0]})" if faults else empty, left_out)
+    if left_out:
+        warnings.warn(left_out, CorpusWarning, stacklevel=3)
+
+
+def left_out_message(label, faults, unusable, usable):
+    """Returns the message about unusable rows.
+
+    Args:
+        label: Name of the corpus.
+        faults: The first rows with their problems.
+        unusable: Number of these rows.
+        usable: Number of the other rows.
+    """
+    named = listing(faults, "; ")
+    if unusable > len(faults):
+        named = _("{faults}; … and {count} more", faults=named, count=unusable - len(faults))
+    return _(
+        "{path}: {left_out} of {rows} rows left out: {faults}",
+        path=label,
+        left_out=unusable,
+        rows=usable + unusable,
+        faults=named,
+    )
 
 
 def table_of(rows, name):

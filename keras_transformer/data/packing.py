@@ -35,11 +35,11 @@ class PackedRows(Batches):
             self._pairs.extend(row)
             ends.append(len(self._pairs))
         self._ends, self.rows = ends, len(ends) - 1
-        of_epoch = batch_tokens / lengths.sum() if batch_tokens else batch_size / len(encoded)
-        self.rows_per_batch = min(max(1, round(self.rows * of_epoch)), self.rows)
+        batch_share = batch_tokens / lengths.sum() if batch_tokens else batch_size / len(encoded)
+        self.rows_per_batch = min(max(1, round(self.rows * batch_share)), self.rows)
         filled, (number, count) = -(-self.rows_per_batch // multiple) * multiple, share
-        self._mine = range(number * filled // count, (number + 1) * filled // count)
-        self.shapes = tuple((len(self._mine), self.widths[side]) for side in (0, 0, 1, 1, 1))
+        self._shard = range(number * filled // count, (number + 1) * filled // count)
+        self.shapes = tuple((len(self._shard), self.widths[side]) for side in (0, 0, 1, 1, 1))
         self._order = functools.lru_cache(maxsize=2)(self._plan)
 
     def __len__(self):
@@ -54,9 +54,9 @@ class PackedRows(Batches):
     def at(self, step):
         epoch, index = divmod(int(step), len(self))
         order = self._order(epoch)[index * self.rows_per_batch :][: self.rows_per_batch]
-        order = order[self._mine.start : self._mine.stop]
+        order = order[self._shard.start : self._shard.stop]
         rows = [self._pairs[self._ends[row] : self._ends[row + 1]] for row in order]
-        return lay_out(self.encoded, rows + [()] * (len(self._mine) - len(rows)), self.widths)
+        return lay_out(self.encoded, rows + [()] * (len(self._shard) - len(rows)), self.widths)
 
 
 def lay_out(encoded, packed, widths):
@@ -89,8 +89,8 @@ def choose_widths(lengths):
         Integers (2,): multiples of 8, not below the longest text of each side.
     """
     means = lengths.mean(axis=0)
-    wanted = np.maximum(WIDTH * means / means.max(), lengths.max(axis=0))
-    return (8 * np.ceil(wanted / 8)).astype(int)
+    targets = np.maximum(WIDTH * means / means.max(), lengths.max(axis=0))
+    return (8 * np.ceil(targets / 8)).astype(int)
 
 
 def pack(lengths, widths, random):

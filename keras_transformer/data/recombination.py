@@ -1,10 +1,10 @@
 """Data augmentation that recombines two similar questions into a new one.
 
 "여자친구랑 헤어졌어" and "남자친구랑 싸웠어" give "여자친구랑 싸웠어".
-The answer is that of the most similar training question, by characters. This teaches the model which words of a
-question are decisive, even if the corpus contains each question only once. It combines data recombination (Jia and
-Liang 2016, "Data Recombination for Neural Semantic Parsing") with the answers of a teacher (Kim and Rush 2016,
-"Sequence-Level Knowledge Distillation").
+The new question gets the answer of the most similar training question, by character n-grams. This teaches the model
+which words of a question are decisive, even if the corpus contains each question only once. It combines data
+recombination (Jia and Liang 2016, "Data Recombination for Neural Semantic Parsing") with the answers of a teacher (Kim
+and Rush 2016, "Sequence-Level Knowledge Distillation").
 """
 
 import numpy as np
@@ -16,11 +16,11 @@ from keras_transformer.text.character_ngrams import character_ngrams
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.turns import BETWEEN
 
-ALIKE = 25  # Number of nearest questions to draw a partner from.
-LEAST_SIMILARITY = 0.5  # Minimum similarity of a new question and the training question whose answer it gets.
+NUM_NEIGHBOURS = 25  # Number of nearest questions to draw a partner from.
+MIN_SIMILARITY = 0.5  # Minimum similarity of a new question and the training question whose answer it gets.
 TRIES = 4  # Number of attempts per new question.
 ROWS = 1000  # Number of questions compared at a time.
-NOISE = 0.25  # Share of the new questions that get noise.
+NOISY_SHARE = 0.25  # Share of the new questions that get noise.
 
 
 def recombine(pairs, copies, seed):
@@ -40,18 +40,18 @@ def recombine(pairs, copies, seed):
     distinct = pairs.drop_duplicates("question")
     questions, answers = list(distinct["question"]), distinct["answer"].to_numpy()
     index = Index(questions)
-    seen, new_questions = set(map(normalize, questions)), []
-    for question, alike in zip(questions, index.alike(questions)):
+    normal_forms, new_questions = set(map(normalize, questions)), []
+    for question, neighbours in zip(questions, index.neighbours(questions)):
         limit = len(new_questions) + copies
-        for other in random.choice(alike, copies * TRIES):
-            new = crossed(question, questions[other], random)
-            if len(new_questions) < limit and normalize(new) not in seen:
-                seen.add(normalize(new))
+        for other in random.choice(neighbours, copies * TRIES):
+            new = cross(question, questions[other], random)
+            if len(new_questions) < limit and normalize(new) not in normal_forms:
+                normal_forms.add(normalize(new))
                 new_questions.append(new)
     nearest, similarities = index.nearest(new_questions)
-    typed = [noisy(question, random) if random.random() < NOISE else question for question in new_questions]
-    result = pandas.DataFrame({"question": typed, "answer": answers[nearest]})
-    return result[(similarities >= LEAST_SIMILARITY) & ~result["question"].isin(questions)].reset_index(drop=True)
+    new_questions = [noisy(text, random) if random.random() < NOISY_SHARE else text for text in new_questions]
+    result = pandas.DataFrame({"question": new_questions, "answer": answers[nearest]})
+    return result[(similarities >= MIN_SIMILARITY) & ~result["question"].isin(questions)].reset_index(drop=True)
 
 
 class Index:
@@ -71,10 +71,11 @@ class Index:
             vectors = self._vectorizer.transform(map(normalize, texts[start : start + ROWS]))
             yield (vectors @ self._by_ngram).toarray()
 
-    def alike(self, texts):
-        """Yields the indices of the `ALIKE` nearest questions of each text, in any order."""
+    def neighbours(self, texts):
+        """Yields the indices of the `NUM_NEIGHBOURS` nearest questions of each text, in any order."""
         for similarities in self._similarities(texts):
-            yield from np.argpartition(-similarities, min(ALIKE, similarities.shape[1]) - 1)[:, :ALIKE]
+            kth = min(NUM_NEIGHBOURS, similarities.shape[1]) - 1
+            yield from np.argpartition(-similarities, kth)[:, :NUM_NEIGHBOURS]
 
     def nearest(self, texts):
         """Returns the indices of the nearest questions, integers (texts,), and their similarities, float32 (texts,)."""
@@ -83,7 +84,7 @@ class Index:
         return np.concatenate(indices), np.concatenate(similarities)
 
 
-def crossed(question, other, random):
+def cross(question, other, random):
     """Recombines the last turn of a question with words of another; returns it unchanged if they do not fit."""
     *before, last = question.split(BETWEEN)
     words, others = last.split(" "), other.split(BETWEEN)[-1].split(" ")
@@ -100,21 +101,21 @@ def join_ends(words, others, random):
 
 def exchange_word(words, others, random):
     """Replaces a word by one with the same last character, such as a Korean word with the same particle."""
-    place = random.integers(len(words))
-    fitting = [word for word in others if word[-1:] == words[place][-1:]]
+    position = random.integers(len(words))
+    fitting = [word for word in others if word[-1:] == words[position][-1:]]
     if not fitting:
         return words
-    return [*words[:place], fitting[random.integers(len(fitting))], *words[place + 1 :]]
+    return [*words[:position], fitting[random.integers(len(fitting))], *words[position + 1 :]]
 
 
 def replace_word(words, others, random):
     """Removes a word, and inserts a word of the other question at a random position."""
     if len(words) < 2:
         return words
-    left = list(words)
-    del left[random.integers(len(left))]
-    left.insert(random.integers(len(left) + 1), others[random.integers(len(others))])
-    return left
+    remaining = list(words)
+    del remaining[random.integers(len(remaining))]
+    remaining.insert(random.integers(len(remaining) + 1), others[random.integers(len(others))])
+    return remaining
 
 
 CROSSINGS = (join_ends, exchange_word, replace_word)

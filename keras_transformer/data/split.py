@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from typing import TYPE_CHECKING
+
+from keras_transformer.text.normalize import compose
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +33,7 @@ def split_name(question):
 
 def canonical(question):
     """Returns a question in its canonical form: stripped of surrounding white space, composed (NFC)."""
-    return unicodedata.normalize("NFC", question.strip())
+    return compose(question.strip())
 
 
 def split_pairs(pairs: pandas.DataFrame) -> dict[str, pandas.DataFrame]:

@@ -1,13 +1,14 @@
 """Tokenized question-answer pairs."""
 
 import array
+import contextlib
 import tempfile
 import warnings
 
 import numpy as np
 
 from keras_transformer.data.loading import CorpusWarning
-from keras_transformer.errors import NO_ROOM, DiskFull, InputError
+from keras_transformer.errors import InputError, temporary_space
 from keras_transformer.language import translate as _
 from keras_transformer.text.normalize import normalize
 from keras_transformer.text.turns import question_ids
@@ -72,7 +73,8 @@ class PairEncoder:
         return self
 
     def __exit__(self, *_):
-        self._file.close()
+        with contextlib.suppress(OSError):  # On a full disk, it tries to write the rest once more.
+            self._file.close()
 
     def add(self, pairs):
         """Tokenizes a DataFrame with the columns "question" and "answer".
@@ -80,17 +82,9 @@ class PairEncoder:
         Raises:
             DiskFull: If the temporary folder is full.
         """
-        try:
+        with temporary_space(_("the corpus as token ids")):
             self._add(pairs)
             self._file.flush()
-        except OSError as error:
-            if error.errno not in NO_ROOM:
-                raise
-            raise DiskFull(
-                error.errno,
-                f"{NO_ROOM[error.errno]}: the corpus as token ids does not fit into {tempfile.gettempdir()}: make "
-                "room, or name another folder by the environment variable TMPDIR",
-            ) from error
 
     def _add(self, pairs):
         texts = list(pairs["question"]), list(pairs["answer"])
@@ -125,7 +119,13 @@ class PairEncoder:
         named = "; ".join(self._named) + ("; …" if self._long > len(self._named) else "")
         total = self._long + len(self._lengths) // 2
         warnings.warn(
-            f"{self._long} of {total} pairs are longer than {self.max_length} tokens and left out: {named}",
+            _(
+                "{left_out} of {pairs} pairs are longer than {max_length} tokens and left out: {named}",
+                left_out=self._long,
+                pairs=total,
+                max_length=self.max_length,
+                named=named,
+            ),
             CorpusWarning,
             stacklevel=4,
         )

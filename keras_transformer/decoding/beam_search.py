@@ -2,13 +2,14 @@
 
 import dataclasses
 
-from keras import ops
-
+from keras_transformer.decoding import ops
 from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.layers import Tensor
 from keras_transformer.padding import PAD_ID
+
+MOST_BEAMS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Beam:
     def __post_init__(self):
         if self.num_beams < 1:
             raise InputError(_("num_beams must be 1 or more, not {num_beams}", num_beams=self.num_beams))
+        if self.num_beams > MOST_BEAMS:  # Their hypotheses would not fit the memory.
+            raise InputError(
+                _("num_beams must be at most {most}, not {num_beams}", most=MOST_BEAMS, num_beams=self.num_beams)
+            )
         if not 0 <= self.length_penalty < float("inf"):
             raise InputError(
                 _("length_penalty must be 0 or more, not {length_penalty}", length_penalty=self.length_penalty)

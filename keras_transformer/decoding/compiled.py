@@ -7,10 +7,54 @@ import keras
 
 from keras_transformer.backend.devices import cores, find_devices
 
+UNCOMPILED = 16  # Programs that are kept without being compiled; of more, those that were used last.
+CONFIGS = 256  # Decoding configurations whose programs are remembered; of more, those that were used last.
 LEAST_ROWS = 32  # Rows per shard. With fewer, reading the weights once per shard costs more than the shards save.
 
 
-def compiled(function, variables):
+class Budget:
+    """Limits the programs that a process compiles, because XLA never frees the memory of one.
+
+    Whatever the budget has no program left for runs uncompiled: slower, in memory that is freed.
+
+    Args:
+        programs: Maximum number of programs.
+    """
+
+    def __init__(self, programs):
+        self.left, self.uncompiled, self.made = programs, collections.OrderedDict(), collections.OrderedDict()
+
+    def take(self):
+        """Takes one program from the budget. Returns whether there was one left."""
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+    def run_uncompiled(self, function, shapes, arguments):
+        """Runs a function on TensorFlow without XLA. The graphs of the last ones are kept."""
+        import tensorflow as tf
+
+        def trace():
+            return tf.function(function, autograph=False).get_concrete_function(*arguments)
+
+        return recent(self.uncompiled, (function, shapes), trace, UNCOMPILED)(*arguments)
+
+    def programs(self, key, make):
+        """Returns the programs of a key, made by a function without arguments when they are not remembered."""
+        return recent(self.made, key, make, CONFIGS)
+
+
+def recent(entries, key, make, most):
+    """Returns the entry of an `OrderedDict` for a key, and makes it if it is missing. The last used ones are kept."""
+    entry = entries.pop(key, None) or make()  # Another thread may take it as well.
+    entries[key] = entry
+    if len(entries) > most:
+        entries.popitem(last=False)
+    return entry
+
+
+def compiled(function, variables, budget=None):
     """Compiles the function with XLA, once for each combination of argument shapes.
 
     The weights are read at each call, so later training takes effect. PyTorch runs the function without compilation.
@@ -18,13 +62,14 @@ def compiled(function, variables):
     Args:
         function: Function of nested tensors, written in `keras.ops`.
         variables: The Keras variables that it reads.
+        budget: A `Budget` of programs for TensorFlow, or None for no limit.
 
     Returns:
         The compiled function.
     """
     backend = keras.backend.backend()
     if backend == "tensorflow":
-        return compiled_by_tensorflow(function)
+        return compiled_by_tensorflow(function, budget)
     if backend == "jax":
         import jax
 
@@ -37,7 +82,7 @@ def compiled(function, variables):
     return function
 
 
-def compiled_by_tensorflow(function):
+def compiled_by_tensorflow(function, budget=None):
     """Compiles the function on TensorFlow.
 
     One concrete function is kept per combination of shapes, because TensorFlow would warn about repeated tracing.
@@ -48,10 +93,13 @@ def compiled_by_tensorflow(function):
     idle = collections.defaultdict(list)  # Idle programs by the shapes of their arguments.
 
     def run(*arguments):
-        programs = idle[tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))]
+        shapes = tuple(tuple(x.shape) for x in keras.tree.flatten(arguments))
+        programs = idle[shapes]
         try:
             program = programs.pop()  # Atomic, so two threads never get the same program.
         except IndexError:
+            if budget and not budget.take():
+                return budget.run_uncompiled(function, shapes, arguments)
             compiled = tf.function(function, jit_compile=True, autograph=False)
             program = compiled.get_concrete_function(*arguments)
         try:

@@ -12,6 +12,9 @@ from keras_transformer.decoding.samplers import Forced, Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
+MOST_ANSWERS = 10_000  # Maximum number of answers to a question.
+LONGEST = 100_000  # Maximum number of tokens of an answer.
+
 Strategy: TypeAlias = Greedy | Sampling | Beam
 """The decoding strategies of `generate`."""
 
@@ -72,6 +75,10 @@ class GenerationConfig:
         object.__setattr__(self, "constraints", constraints)
         if self.max_length is not None and self.max_length < 1:
             raise InputError(_("max_length must be 1 or more, not {max_length}", max_length=self.max_length))
+        if self.max_length is not None and self.max_length > LONGEST:
+            raise InputError(
+                _("max_length must be at most {longest}, not {max_length}", longest=LONGEST, max_length=self.max_length)
+            )
         if self.max_length is not None and self.min_length > self.max_length:
             raise InputError(
                 _(
@@ -82,6 +89,14 @@ class GenerationConfig:
             )
         if self.num_return < 1:
             raise InputError(_("num_return must be 1 or more, not {num_return}", num_return=self.num_return))
+        if self.num_return > MOST_ANSWERS:
+            raise InputError(
+                _(
+                    "num_return must be at most {most}, not {num_return}",
+                    most=MOST_ANSWERS,
+                    num_return=self.num_return,
+                )
+            )
         if isinstance(self.strategy, Greedy) and self.num_return > 1:
             raise InputError(
                 _(

@@ -2,8 +2,7 @@
 
 import dataclasses
 
-from keras import ops
-
+from keras_transformer.decoding import ops
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID

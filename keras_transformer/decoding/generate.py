@@ -13,11 +13,13 @@ from keras import ops
 
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.compiled import compiled, num_shards, side_by_side
+from keras_transformer.decoding.compiled import Budget, compiled, num_shards, side_by_side
 from keras_transformer.decoding.config import AnswerTokens, GenerationConfig, Strategy
 from keras_transformer.decoding.samplers import Forced
+from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.layers import Tensor
-from keras_transformer.models.incremental import IncrementalTransformer
+from keras_transformer.models.ensemble import Ensemble, incremental_of
 from keras_transformer.padding import PAD_ID
 
 WIDTHS = (12, 24, 48, 96)  # Question lengths to compile for. Longer questions use multiples of the last one.
@@ -44,7 +46,7 @@ class Generation:
 
 
 def generate(
-    model: keras.Model, inputs: Tensor, *, start_id: int, end_id: int, max_length: int, min_length: int = 0,
+    model: keras.Model | Ensemble, inputs: Tensor, *, start_id: int, end_id: int, max_length: int, min_length: int = 0,
     repetition_penalty: float = 1.0, no_repeat_ngram: int = 0, forbidden_ids: Iterable[int] = (),
     strategy: Strategy | None = None, num_return: int = 1, return_attention: bool = False,
 ) -> Generation:  # fmt: skip
@@ -53,7 +55,7 @@ def generate(
     The first call with new settings or a new shape bucket compiles a program. Later calls reuse it.
 
     Args:
-        model: A `transformer()`.
+        model: A `transformer()`, or an `Ensemble` of several.
         inputs: Token ids, integer, shape (batch, length), padded with 0. Rows of zeros get no answer.
         start_id: Token that starts every answer.
         end_id: Token that ends an answer.
@@ -71,7 +73,8 @@ def generate(
         A `Generation`.
 
     Raises:
-        InputError: If a setting is out of range, or the settings do not fit together.
+        InputError: If a setting is out of range, the settings do not fit together, or the attention of an `Ensemble`
+            is asked for.
     """
     config = GenerationConfig(
         strategy, num_return, max_length, min_length, repetition_penalty, no_repeat_ngram, tuple(forbidden_ids)
@@ -80,12 +83,13 @@ def generate(
 
 
 def generate_answers(
-    model: keras.Model, inputs: Tensor, config: GenerationConfig, tokens: AnswerTokens, return_attention: bool = False
-) -> Generation:
+    model: keras.Model | Ensemble, inputs: Tensor, config: GenerationConfig, tokens: AnswerTokens,
+    return_attention: bool = False,
+) -> Generation:  # fmt: skip
     """Generates answers like `generate`, with the settings as a whole.
 
     Args:
-        model: A `transformer()`.
+        model: A `transformer()`, or an `Ensemble` of several.
         inputs: Token ids, integer, shape (batch, length), padded with 0. Rows of zeros get no answer.
         config: The `GenerationConfig`, with its `max_length`.
         tokens: The `AnswerTokens`.
@@ -93,7 +97,12 @@ def generate_answers(
 
     Returns:
         A `Generation`.
+
+    Raises:
+        InputError: If the attention of an `Ensemble` is asked for.
     """
+    if return_attention and isinstance(model, Ensemble):
+        raise InputError(_("an ensemble has no attention of its own; ask one of its models"))
     inputs = np.asarray(inputs, "int32")
     find = best_answers if isinstance(config.strategy, Beam) else answers
     ids, scores = find(model, inputs, config, tokens)
@@ -195,7 +204,8 @@ def bucket_length(length):
     return next((width for width in WIDTHS if width >= length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 
-_programs: weakref.WeakKeyDictionary[keras.Model, dict] = weakref.WeakKeyDictionary()
+_programs: weakref.WeakKeyDictionary[keras.Model | Ensemble, dict] = weakref.WeakKeyDictionary()
+_budgets: weakref.WeakKeyDictionary[keras.Model | Ensemble, Budget] = weakref.WeakKeyDictionary()
 
 
 def programs(model, make, config, tokens):
@@ -203,12 +213,26 @@ def programs(model, make, config, tokens):
 
     `make` is the function below that creates the programs.
     """
-    cached = _programs.setdefault(model, {})
+    cached, budget = _programs.setdefault(model, {}), _budgets.get(model)
     key = make, config, tokens
+
+    def made():
+        functions = make(incremental_of(model), config, tokens)
+        return [compiled(function, model.variables, budget) for function in functions]
+
+    if key not in cached and budget:
+        return budget.programs(key, made)
     if key not in cached:
-        functions = make(IncrementalTransformer(model), config, tokens)
-        cached[key] = [compiled(function, model.variables) for function in functions]
+        cached[key] = made()
     return cached[key]
+
+
+def limit_programs(model, number):
+    """Limits the number of programs that are compiled for a model from now on. Others run uncompiled.
+
+    Programs of configurations that were used before do not count. Only TensorFlow's are limited.
+    """
+    _budgets[model] = Budget(number)
 
 
 def make_program(incremental, config, tokens):

@@ -3,8 +3,8 @@
 import dataclasses
 
 import numpy as np
-from keras import ops
 
+from keras_transformer.decoding import ops
 from keras_transformer.decoding.constraints import IMPOSSIBLE
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
@@ -60,7 +60,7 @@ class Sampling:
     seed: int | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self):
-        if not np.finfo("float32").tiny <= self.temperature < float("inf"):
+        if not float(np.finfo("float32").tiny) <= self.temperature < float("inf"):
             raise InputError(_("temperature must be above 0, not {temperature}", temperature=self.temperature))
         if self.top_k < 0:
             raise InputError(_("top_k must be 0 (no limit) or more, not {top_k}", top_k=self.top_k))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 SAMPLES, SEED = 10, 0
-A_TOKEN = ("loss", "perplexity")  # Not comparable between different tokenizers.
+PER_TOKEN = ("loss", "perplexity")  # Not comparable between different tokenizers.
 
 
 def compare(
@@ -46,7 +46,7 @@ def compare(
 
     Returns:
         A dictionary with these keys. "runs": for each run, a dictionary with its folder ("run"), its "scores" as in
-        `evaluate`, the number of its training questions among them ("leaked"), its way of answering ("answer_by"), and,
+        `evaluate`, the number of its training questions among them ("leaked"), its answering mode ("answer_by"), and,
         for all but the baseline, "differences": for each score that is a sum over questions, its "difference" from the
         baseline, its "interval" (95 %, paired bootstrap resampling) and whether it is "significant" (the interval
         excludes zero). "samples": ten questions, drawn at random and independently of the answers, with their
@@ -59,25 +59,25 @@ def compare(
         raise InputError(_("name two runs or more to compare"))
     generation = chosen_generation(strategy, generation)
     evaluations = [evaluation(run_dir, pairs, training_answers, answer_by, generation) for run_dir in run_dirs]
-    all_scores = with_common_answers([comparable(one.scores) for one in evaluations])
+    all_scores = with_common_answers([comparable(result.scores) for result in evaluations])
     runs = []
-    for run_dir, one, scores in zip(run_dirs, evaluations, all_scores):
-        values = {name: score.value for name, score in scores.items()} | one.distinct
-        runs.append({"run": str(run_dir), "scores": values, "leaked": one.leaked, "answer_by": one.answer_by})
-        if one is not evaluations[0]:
+    for run_dir, result, scores in zip(run_dirs, evaluations, all_scores):
+        values = {name: score.value for name, score in scores.items()} | result.distinct
+        runs.append({"run": str(run_dir), "scores": values, "leaked": result.leaked, "answer_by": result.answer_by})
+        if result is not evaluations[0]:
             runs[-1]["differences"] = {name: compared(score, all_scores[0][name]) for name, score in scores.items()}
     return {
         "runs": runs,
         "samples": samples(evaluations),
         "signatures": evaluations[0].signatures,
-        "questions": len(evaluations[0].asked),
+        "questions": len(evaluations[0].references),
         "pairs": len(pairs),
     }
 
 
 def comparable(scores):
     """Returns the scores that are comparable between tokenizers."""
-    return {name: score for name, score in scores.items() if name not in A_TOKEN}
+    return {name: score for name, score in scores.items() if name not in PER_TOKEN}
 
 
 def with_common_answers(all_scores):
@@ -91,7 +91,8 @@ def with_common_answers(all_scores):
     common = (characters == characters[0]).all(axis=0) & (characters[0] > 0)
     if not common.any():
         return [{name: score for name, score in scores.items() if name != "bits_per_char"} for scores in all_scores]
-    return [scores | {"bits_per_char": Score(one.addends[common], one.of)} for scores, one in zip(all_scores, bits)]
+    common_bits = [Score(score.addends[common], score.of) for score in bits]
+    return [scores | {"bits_per_char": score} for scores, score in zip(all_scores, common_bits)]
 
 
 def compared(score, baseline):
@@ -102,14 +103,14 @@ def compared(score, baseline):
 
 def samples(evaluations):
     """Returns questions drawn at random, in corpus order, with the reference answers and the answers of all runs."""
-    asked = evaluations[0].asked
-    drawn = np.random.default_rng(SEED).permutation(len(asked))[:SAMPLES]
-    questions = list(asked)
+    references = evaluations[0].references
+    rows = np.random.default_rng(SEED).permutation(len(references))[:SAMPLES]
+    questions = list(references)
     return [
         {
             "question": questions[row],
-            "references": list(dict.fromkeys(asked[questions[row]])),
-            "answers": [one.answers[row] for one in evaluations],
+            "references": list(dict.fromkeys(references[questions[row]])),
+            "answers": [result.answers[row] for result in evaluations],
         }
-        for row in sorted(drawn.tolist())
+        for row in sorted(rows.tolist())
     ]

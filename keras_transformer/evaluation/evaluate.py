@@ -29,14 +29,14 @@ class Evaluation:
     """The questions, answers and scores of a run.
 
     Attributes:
-        asked: Dictionary from each distinct question to its reference answers, a list of texts.
+        references: Dictionary from each distinct question to its reference answers, a list of texts.
         answers: The run's answers, in the same order.
         scores: Dictionary from names to `Score`s.
         leaked: Number of the questions that are in the run's training data; None if its corpus was not found.
-        answer_by: The way of answering: "generate", "retrieve" or "hybrid".
+        answer_by: The answering mode: "generate", "retrieve" or "hybrid".
     """
 
-    asked: dict
+    references: dict
     answers: list
     scores: dict
     leaked: int | None
@@ -60,8 +60,8 @@ class Evaluation:
             **self.distinct,
             "intervals": intervals(self.scores),
             "signatures": self.signatures,
-            "questions": len(self.asked),
-            "pairs": sum(map(len, self.asked.values())),
+            "questions": len(self.references),
+            "pairs": sum(map(len, self.references.values())),
             "leaked": self.leaked,
             "answer_by": self.answer_by,
         }
@@ -97,7 +97,7 @@ def evaluate(
         distinct ones, which are biased by resampling, because a question drawn twice lowers them. "signatures" of
         sacreBLEU. "questions" and "pairs": their numbers. "leaked": the number of questions in the training data,
         with a `CorpusWarning` if there are any; None if the run's corpus was not found.
-        "answer_by": the way of answering.
+        "answer_by": the answering mode.
 
     Raises:
         InputError: If a package of the extra "evaluate" is missing, the run cannot be read or has no datastore to
@@ -115,15 +115,15 @@ def evaluation(
 ) -> Evaluation:
     """Returns the `Evaluation` that `evaluate` converts to a dictionary; arguments and errors are the same."""
     text_metrics.check_packages()
-    asked = answers_by_question(check_pairs(pairs))
-    if not asked:
+    references = answers_by_question(check_pairs(pairs))
+    if not references:
         raise InputError(_("there are no pairs to evaluate on"))
     leaked = warn_of_leakage(Run(run_dir), pairs)
     bot = Chatbot.load(run_dir)
     way = bot.way(answer_by, generation=generation)
-    answers = bot.replies(list(asked), answer_by=answer_by, generation=generation)
-    scores = likelihood(bot, asked).scores() | scores_of(answers, list(asked.values()), training_answers)
-    return Evaluation(asked, answers, scores, leaked, way)
+    answers = bot.replies(list(references), answer_by=answer_by, generation=generation)
+    scores = likelihood(bot, references).scores() | scores_of(answers, list(references.values()), training_answers)
+    return Evaluation(references, answers, scores, leaked, way)
 
 
 def scores_of(answers, references, training_answers=None):
@@ -147,8 +147,8 @@ def scores_of(answers, references, training_answers=None):
 
 
 def answers_by_question(pairs):
-    """Returns a dictionary from each distinct question, compared as in the frozen split, to its answers."""
-    asked = {}
+    """Returns a dictionary from each distinct question, as defined by the frozen split, to a list of its answers."""
+    references = {}
     for question, answer in zip(pairs["question"], pairs["answer"]):
-        asked.setdefault(canonical(question), []).append(answer)
-    return asked
+        references.setdefault(canonical(question), []).append(answer)
+    return references

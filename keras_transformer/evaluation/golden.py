@@ -3,15 +3,16 @@
 import dataclasses
 import json
 import os
-import unicodedata
 
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, no_such_file
 from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
-from keras_transformer.text.normalize import normalize
+from keras_transformer.text.normalize import compose, normalize
 
 BATCH = 64  # Questions per batch.
-NOW_FAILS, NOW_PASSES, STILL_FAILS, STILL_PASSES = CHANGES = ("now fails", "now passes", "still fails", "still passes")
+NOW_FAILS, NOW_PASSES, STILL_FAILS, STILL_PASSES = CHANGES = (
+    translatable("now fails"), translatable("now passes"), translatable("still fails"), translatable("still passes"),
+)  # fmt: skip
 """The kinds of changes since the last update, the worst first."""
 EMPTY = translatable("is empty")
 
@@ -168,7 +169,7 @@ def read_lines(path):
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        raise InputError(_("{path}: no such file", path=path)) from None
+        raise no_such_file(path) from None
     except (OSError, ValueError) as error:
         raise InputError(
             _("{path}: cannot be read: {reason}", path=path, reason=getattr(error, "strerror", None) or error)
@@ -257,7 +258,7 @@ def text_fault(text):
 
 def key_of(question):
     """Returns the key by which questions are compared. Line breaks count: they separate turns of a conversation."""
-    return unicodedata.normalize("NFC", question.strip())
+    return compose(question.strip())
 
 
 def line_of(record, like):

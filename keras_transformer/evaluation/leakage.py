@@ -7,6 +7,7 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.loading import CorpusWarning
 from keras_transformer.data.split import canonical
 from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 
 
 def leaked_questions(run, pairs):
@@ -23,27 +24,33 @@ def leaked_questions(run, pairs):
     Returns:
         The number of questions; None if the corpus is no longer at its path. Nothing is downloaded.
     """
-    asked, leaked = set(keys_of(pairs)), set()
+    evaluated, leaked = set(keys_of(pairs)), set()
     corpus = corpus_of(run)
     if corpus is None:
         return None
     try:
         for splits in corpus.splits(run.config.turns, run.config.hold_out):
             if "train" in splits:
-                leaked.update(asked.intersection(keys_of(splits["train"])))
+                leaked.update(evaluated.intersection(keys_of(splits["train"])))
     except (InputError, OSError):
         return None
     taught = {canonical(one["question"]) for one in run.corpus.get("corrections", ()) if "answer" in one}
-    return len({question for _, question in leaked} | {question for _, question in asked if question in taught})
+    return len({question for _, question in leaked} | {question for _, question in evaluated if question in taught})
 
 
 def warn_of_leakage(run, pairs):
     """Returns the result of `leaked_questions`, and issues a `CorpusWarning` if it is above 0."""
     leaked = leaked_questions(run, pairs)
     if leaked:
-        total = len({question for _, question in keys_of(pairs)})
-        what = f"{leaked:,} of {total:,} questions are in its training data: the scores do not measure unseen questions"
-        warnings.warn(f"{run.path}: {what}", CorpusWarning, stacklevel=3)
+        total = len({key[1] for key in keys_of(pairs)})
+        message = _(
+            "{run}: {leaked:,} of {total:,} questions are in its training data: the scores do not measure unseen "
+            "questions",
+            run=run.path,
+            leaked=leaked,
+            total=total,
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=3)
     return leaked
 
 
@@ -53,14 +60,14 @@ def corpus_of(run):
     if not source.get("corpus") or any(map(is_elsewhere, [*source["corpus"], *(source.get("validation") or [])])):
         return None
     try:
-        return Corpus.found_at(source)
+        return Corpus.from_source(source)
     except (InputError, OSError):
         return None
 
 
 def is_elsewhere(path):
     """Returns whether a path names a corpus of the catalog that has not been downloaded."""
-    return is_corpus(path) and not find_corpus(path).is_here
+    return is_corpus(path) and not find_corpus(path).is_prepared
 
 
 def keys_of(pairs):

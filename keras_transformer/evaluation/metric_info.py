@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from keras_transformer.language import translatable
+
 
 class Entry(NamedTuple):
     """The metadata of a score.
@@ -17,14 +19,16 @@ class Entry(NamedTuple):
     about: str
 
 
+LESS, MORE = translatable("less"), translatable("more")
+
 LEGEND = {
-    "bits_per_char": Entry("{:.3f}", "less", "bits per character of the reference answers; lower is better"),
-    "loss": Entry("{:.3f}", "less", "cross-entropy in nats per token"),
-    "perplexity": Entry("{:.2f}", "less", "exponential of the loss"),
-    "chrf": Entry("{:.1f}", "more", "character n-gram F-score, 0 to 100"),
-    "bleu": Entry("{:.1f}", "more", "n-gram precision of characters (tok:char) or words (tok:13a), 0 to 100"),
-    "exact_match": Entry("{:.1%}", "more", "answers equal to a reference answer"),
-    "word_error_rate": Entry("{:.1%}", "less", "word edits to the nearest reference, per word"),
+    "bits_per_char": Entry("{:.3f}", LESS, "bits per character of the reference answers; lower is better"),
+    "loss": Entry("{:.3f}", LESS, "cross-entropy in nats per token"),
+    "perplexity": Entry("{:.2f}", LESS, "exponential of the loss"),
+    "chrf": Entry("{:.1f}", MORE, "character n-gram F-score, 0 to 100"),
+    "bleu": Entry("{:.1f}", MORE, "n-gram precision of characters (tok:char) or words (tok:13a), 0 to 100"),
+    "exact_match": Entry("{:.1%}", MORE, "answers equal to a reference answer"),
+    "word_error_rate": Entry("{:.1%}", LESS, "word edits to the nearest reference, per word"),
     "copied": Entry("{:.1%}", "", "answers copied from the training data"),
     "distinct_1": Entry("{:.1%}", "", "distinct words"),
     "distinct_2": Entry("{:.1%}", "", "distinct word pairs"),

@@ -49,14 +49,14 @@ class Likelihood:
         }
 
 
-def likelihood(bot, asked):
+def likelihood(bot, references):
     """Computes the `Likelihood` of reference answers.
 
     Pairs that exceed the model's maximum length are excluded with a `CorpusWarning`, as in training.
 
     Args:
         bot: The `Chatbot`.
-        asked: Dictionary from questions to lists of their answers.
+        references: Dictionary from questions to lists of their answers.
 
     Returns:
         The `Likelihood`.
@@ -64,7 +64,7 @@ def likelihood(bot, asked):
     Raises:
         InputError: If no pair is left.
     """
-    pairs = [(row, question, answer) for row, question in enumerate(asked) for answer in asked[question]]
+    pairs = [(row, question, answer) for row, question in enumerate(references) for answer in references[question]]
     rows, questions, answers = map(list, zip(*pairs))
     ids = token_ids(questions, answers, bot.tokenizer, bot.target_tokenizer, bot.max_length, bot.turns)
     short = [pair for pair, both in enumerate(ids) if max(map(len, both)) <= bot.max_length]
@@ -76,12 +76,17 @@ def likelihood(bot, asked):
             )
         )
     if left_out := len(pairs) - len(short):
-        what = f"{left_out} of {len(pairs)} pairs are longer than {bot.max_length} tokens and left out of the loss"
-        warnings.warn(what, CorpusWarning, stacklevel=2)
+        message = _(
+            "{left_out} of {pairs} pairs are longer than {max_length} tokens and left out of the loss",
+            left_out=left_out,
+            pairs=len(pairs),
+            max_length=bot.max_length,
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=2)
     rows, ids = [rows[pair] for pair in short], [ids[pair] for pair in short]
     characters = [len(normalize(answers[pair])) for pair in short]
     tokens = [len(answer) - 1 for _, answer in ids]
-    sums = (np.bincount(rows, values, len(asked)) for values in (losses(bot.model, ids), tokens, characters))
+    sums = (np.bincount(rows, values, len(references)) for values in (losses(bot.model, ids), tokens, characters))
     return Likelihood(*sums)
 
 

@@ -6,17 +6,16 @@ for any resample of the questions; see `intervals`.
 
 import dataclasses
 import itertools
-import re
 from collections.abc import Callable
 
 import numpy as np
 
 from keras_transformer.compat import score_of_statistics, sentence_statistics
 from keras_transformer.errors import import_extra
+from keras_transformer.text.jamo import mostly_korean
 from keras_transformer.text.normalize import normalize
 
 NEEDED = ("sacrebleu", "rapidfuzz")
-HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,11 +61,6 @@ def bleu(answers, references):
     """
     tokenize = "char" if mostly_korean(list(itertools.chain(*references))) else "13a"
     return by_sacrebleu(package("sacrebleu.metrics").BLEU(tokenize=tokenize, force=True), answers, references)
-
-
-def mostly_korean(texts):
-    """Returns whether most texts of a list contain Hangul."""
-    return 2 * sum(bool(HANGUL.search(text)) for text in texts) > len(texts)
 
 
 def by_sacrebleu(metric, answers, references):

@@ -5,7 +5,9 @@ MODULES = {
     "litert": "litert",
     "onnx": "onnx",
     "ctranslate2": "ctranslate2",
+    "html": "html",
     "run": "run_folder",
+    "hf": "hugging_face",
 }
 """The module of each export format in this package. Each is an `exporter.Exporter`."""
 

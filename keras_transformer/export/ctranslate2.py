@@ -7,6 +7,7 @@
 The weights are copied into the Transformer specification of CTranslate2 (`ctranslate2.specs`).
 """
 
+import dataclasses
 import pathlib
 import shutil
 
@@ -28,6 +29,8 @@ from keras_transformer.runs.run import TARGET_TOKENIZER, TOKENIZER
 QUANTIZATIONS = ("float32", "bfloat16", "int8")
 OPTIONS = ()
 IS_RUN_FOLDER = False
+EDITABLE = ()
+FILE = None
 BESIDE = [pathlib.Path(__file__).with_name("ctranslate2_files") / name for name in ("answer.py", "README.md")]
 LENGTH_MULTIPLE = 16  # On some GPUs, CTranslate2 pads questions to a multiple of at most this length.
 
@@ -115,6 +118,8 @@ def configure(config, run, target, fallback=None):
     config.add_attribute("turns", run.config.turns)
     if fallback:
         config.add_attribute("fallback", fallback.to_dict())
+    if preprocessing := run.tokenizer.vocabulary.preprocessing:
+        config.add_attribute("preprocessing", dataclasses.asdict(preprocessing))
 
 
 def specification(config, components):

@@ -21,7 +21,7 @@ question gives ("", 0.0)."""
 
 
 class Exporter(Protocol):
-    """A format of exported folders. A module of this package is one; `MODULES` lists them."""
+    """A format of exports, folders or single files. A module of this package is one; `MODULES` lists them."""
 
     QUANTIZATIONS: tuple[str, ...]
     """The types of weights that `write` supports, some of `export.QUANTIZATIONS`. All formats support `EXACT`."""
@@ -33,6 +33,12 @@ class Exporter(Protocol):
     """Whether the folder is itself a run folder, which `Chatbot.load` opens.
 
     It keeps the run's answering mode and calibration and therefore stores no fallback."""
+
+    EDITABLE: tuple[str, ...]
+    """Names of files of the folder that its owner may change, so that they have no checksums."""
+
+    FILE: str | None
+    """Name of the single file that `write` creates, an HTML file that becomes the export itself; None for a folder."""
 
     def write(
         self, run: "Run", model: "keras.Model", folder: "Path", quantization: str = EXACT,

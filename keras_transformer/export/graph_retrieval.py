@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from keras_transformer.chat.question_index import CANDIDATES, FEATURES
+from keras_transformer.chat.question_index import CANDIDATES, DECIMALS, FEATURES
 from keras_transformer.export.retrieval_index import least_similarity, numbers_by_question, retrieval_arrays
 from keras_transformer.text.core_ops import CPU
 from keras_transformer.text.ops.character_ngrams import CharacterNgrams
@@ -71,7 +71,7 @@ class GraphRetrieval(tf.Module):
         """
         ngrams, _, counts = tf.unique_with_counts(ngrams)
         rows = self._rows.lookup(tf.cast(ngrams, tf.int64))
-        weights = at_length_one(tf.cast(counts, tf.float32) * tf.gather(self._idf, rows))
+        weights = unit_vectors(tf.cast(counts, tf.float32) * tf.gather(self._idf, rows))
         starts, ends = tf.gather(self._starts, rows), tf.gather(self._starts, rows + 1)
         places = tf.ragged.range(starts, ends).values
         products = tf.repeat(weights, ends - starts) * tf.gather(self._weights, places)
@@ -82,17 +82,17 @@ class GraphRetrieval(tf.Module):
         if self._embedded.shape[1]:
             vectors = tf.cast(tf.gather(self._vectors, rows), tf.float32)
             covered = tf.where(tf.reduce_any(vectors != 0, axis=1), weights, 0.0)
-            embedding = rounded(at_length_one(tf.linalg.matvec(vectors, weights, transpose_a=True)))
+            embedding = rounded(unit_vectors(tf.linalg.matvec(vectors, weights, transpose_a=True)))
             embedding *= tf.reduce_sum(covered**2)
             embedded = tf.cast(tf.gather(self._embedded, candidates), tf.float32)
             similarities = (lexical + tf.linalg.matvec(embedded, embedding)) / 2
         similarities = tf.where(lexical > 0, similarities, -1.0)
-        best = tf.argmax(similarities)
+        best = tf.argmax(tf.round(similarities * 10**DECIMALS))  # Of equal ones, the first wins.
         number = tf.where(lexical[best] > 0, candidates[best], NONE)
         return number, tf.clip_by_value(similarities[best], 0.0, 1.0)
 
 
-def at_length_one(vectors):
+def unit_vectors(vectors):
     """Normalizes vectors, float32 (…, size), to unit length. Zero vectors stay zero."""
     return vectors / tf.maximum(tf.norm(vectors, axis=-1, keepdims=True), 1e-12)
 

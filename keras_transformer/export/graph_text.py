@@ -7,6 +7,7 @@ from keras_transformer.text.normalize import SPACES
 from keras_transformer.text.turns import BETWEEN
 
 NOT_UTF8 = 0xFFFD  # Replaces invalid UTF-8 bytes.
+LONGEST = 10_000  # Characters of a turn that are read, as many as the server of this package accepts.
 
 
 class GraphText(tf.Module):
@@ -29,6 +30,7 @@ class GraphText(tf.Module):
     def encode(self, questions):
         """Tokenizes questions, strings (batch,): int32 (batch, length), with a row of zeros for a blank question."""
         questions = whole(questions)
+        questions = shortened(questions) if self.turns == 1 else questions
         blank = tf.strings.regex_full_match(questions, f"({re2(SPACES)})?")
         pieces = self.source.encode(questions) if self.turns == 1 else self.encode_turns(questions)
         pieces = pieces[:, : self.max_length - 2]
@@ -39,14 +41,14 @@ class GraphText(tf.Module):
 
     def normalize(self, questions):
         """Normalizes questions, strings (batch,), for comparison."""
-        return self.source.normalize(whole(questions))
+        return self.source.normalize(shortened(whole(questions)))
 
     def encode_turns(self, questions):
         """Tokenizes the last turns of questions, as many as fit, joined by separators: RaggedTensor."""
         turns = tf.strings.split(questions, BETWEEN)
         turns = tf.ragged.boolean_mask(turns, ~tf.strings.regex_full_match(turns, f"({re2(SPACES)})?"))
         turns = turns[:, -self.turns :]
-        pieces = self.source.encode(turns.flat_values)
+        pieces = self.source.encode(shortened(turns.flat_values))
         joined = tf.concat([tf.fill((pieces.nrows(), 1), self.separator_id), pieces], axis=1)
         # Length of a turn and all later ones, each with a separator. That of the first stands for the start token.
         lengths = turns.with_flat_values(joined.row_lengths())
@@ -64,3 +66,8 @@ class GraphText(tf.Module):
 def whole(questions):
     """Replaces invalid UTF-8 bytes in strings (batch,) with `NOT_UTF8`."""
     return tf.strings.unicode_transcode(questions, "UTF-8", "UTF-8", replacement_char=NOT_UTF8)
+
+
+def shortened(texts):
+    """Cuts strings (batch,) to `LONGEST` characters, before their tokenization takes memory and time for more."""
+    return tf.strings.substr(texts, 0, LONGEST, unit="UTF8_CHAR")

@@ -19,7 +19,7 @@ from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
 from keras_transformer.decoding.generate import make_program
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT
-from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
+from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_retrieval, write_sidecar
 from keras_transformer.language import translate as _
 from keras_transformer.models.incremental import IncrementalTransformer
 
@@ -28,6 +28,8 @@ MODEL = "model.tflite"
 QUANTIZATIONS = ("float32", "int8")
 OPTIONS = ()
 IS_RUN_FOLDER = False
+EDITABLE = ()
+FILE = None
 
 
 def write(run, model, folder, quantization=EXACT, fallback=None):
@@ -62,7 +64,7 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
         )
     if keras.backend.backend() != "tensorflow":
         raise InputError(_("the export to LiteRT needs the TensorFlow backend: set KERAS_BACKEND=tensorflow"))
-    write_beside(run, folder, BESIDE, "LiteRT", fallback)
+    write_sidecar(run, folder, BESIDE, "LiteRT", fallback)
     if fallback is None:
         write_retrieval(Chatbot.of_run(run, model), folder)
     (folder / MODEL).write_bytes(converted(run, model, quantization))

@@ -18,7 +18,7 @@ import tensorflow as tf
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.export import EXACT
-from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_beside, write_retrieval
+from keras_transformer.export.sidecar import PROGRAM, RETRIEVER, write_retrieval, write_sidecar
 from keras_transformer.language import translate as _
 from keras_transformer.models.incremental import IncrementalTransformer
 
@@ -26,6 +26,8 @@ ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 QUANTIZATIONS = ("float32", "int8")
 OPTIONS = ()
 IS_RUN_FOLDER = False
+EDITABLE = ()
+FILE = None
 BESIDE = Path(__file__).with_name("onnx_files")  # Files that every folder contains.
 NEXT = "next."  # Name prefix of an output that replaces the input of the same name at the next step.
 ROWS = 2  # Axis of the cache (batch, heads, rows, depth) along which new rows are written.
@@ -61,7 +63,7 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
         raise InputError(_("the export to ONNX needs the TensorFlow backend: set KERAS_BACKEND=tensorflow"))
     for package in ("tf2onnx", "onnxruntime"):
         imported(package)  # Fails early if it is missing.
-    write_beside(run, folder, BESIDE, "ONNX", fallback)
+    write_sidecar(run, folder, BESIDE, "ONNX", fallback)
     if fallback is None:
         write_retrieval(Chatbot.of_run(run, model), folder)
     for name, function in zip((ENCODER, DECODER), functions(IncrementalTransformer(model), run.config)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
+import pathlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,18 +18,26 @@ from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT, FORMATS, MODULES
 from keras_transformer.export.exporter import Exporter
-from keras_transformer.export.manifest import about_export, new_folder, questions_of, verified, write_about
+from keras_transformer.export.manifest import (
+    about_export,
+    about_file,
+    embed_about,
+    new_folder,
+    questions_of,
+    verified,
+    write_about,
+)
 from keras_transformer.export.run_folder import answers_of
 from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 
 
 def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, **options):
-    """Exports a trained run to a folder, and keeps the folder only if its answers match those of the run.
+    """Exports a trained run to a folder or file, and keeps it only if its answers match those of the run.
 
     Args:
         run_dir: Folder of the run.
-        path: The folder to create.
+        path: The folder to create; for the kind "html", the file.
         kind: One of `FORMATS`.
         fallback: Text that replaces low-confidence answers. Requires a calibrated run. Not available for the kind
             "run", whose folder includes the calibration: pass the fallback when you use that folder.
@@ -36,7 +45,7 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
         **options: Options of the format, as in `Exporter.write` of its module: `quantization`, and `OPTIONS`.
 
     Returns:
-        The content of the folder's `export.json`, a dictionary.
+        The content of the export's `export.json`, a dictionary.
 
     Raises:
         InputError: If the run cannot be read or is not calibrated for a fallback, the path already exists, an option is
@@ -47,16 +56,20 @@ def export(run_dir, path, kind="saved_model", fallback=None, refusals=REFUSALS, 
     if fallback is not None:
         fallback = options["fallback"] = fallback_of(run, exporter, fallback, refusals, options)
     model = run.load_model()
-    with new_folder(path) as folder:
+    with new_folder(path, exporter.FILE) as folder:
         exporter.write(run, model, folder, **options)
         candidates = exporter.load(folder, apply_fallback=False)
         checked = check(run, model, candidates, options)
         if fallback:
             check_fallback(fallback, chatbot_of(run, model), candidates, exporter.load(folder))
-        about = about_export(run, folder, kind, in_json(options), checked)
+        about = about_export(run, folder, kind, in_json(options), checked, exporter.EDITABLE)
         if not exporter.IS_RUN_FOLDER:
             about["answers"] = {"by": way_of(run) if as_run(options) else GENERATE, "run": way_of(run)}
-        write_about(folder, about)
+        if exporter.FILE:
+            embed_about(folder / exporter.FILE, about)
+            about["files"] = {pathlib.Path(path).name: about_file(folder / exporter.FILE)}
+        else:
+            write_about(folder, about)
     return about
 
 
@@ -132,6 +145,16 @@ def export_run(run_dir: str | os.PathLike, path: str | os.PathLike, **options: A
     return export(run_dir, path, "run", **options)
 
 
+def export_hugging_face(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
+    """Exports a run as a run folder with a model card, for the Hugging Face hub. See `export`, `hugging_face.write`."""
+    return export(run_dir, path, "hf", **options)
+
+
+def export_html(run_dir: str | os.PathLike, path: str | os.PathLike, **options: Any) -> dict[str, Any]:
+    """Exports a run as one HTML file that chats in a browser, without a network. See `export` and `html.write`."""
+    return export(run_dir, path, "html", **options)
+
+
 def check(run, model, answers, options):
     """Compares the answers and scores of an exported folder (the function `answers`) with those of the run."""
     questions = questions_of(run.tokenizer)
@@ -160,17 +183,17 @@ def way_of(run):
     return Answering.load(run.path).way if Datastore.exists(run.path) else GENERATE
 
 
-def check_fallback(fallback, bot, candidates, judged):
+def check_fallback(fallback, bot, candidates, with_fallback):
     """Raises `InputError` unless an exported folder applies the fallback exactly where it should.
 
     Args:
         fallback: The `Fallback`.
         bot: The run's `Chatbot`.
         candidates: The folder's function from questions to pairs of answer and score, without the fallback.
-        judged: The same function with the fallback applied.
+        with_fallback: The same function with the fallback applied.
     """
     questions = questions_of(bot.tokenizer)
-    results = zip(candidates(questions), judged(questions), bot.pieces(questions), strict=True)
+    results = zip(candidates(questions), with_fallback(questions), bot.pieces(questions), strict=True)
     for (answer, _score), (output, score), pieces in results:
         if output != fallback.instead_of(answer, score, pieces):
             raise InputError(

@@ -1,6 +1,7 @@
 """Export as a smaller run folder, with the files for inference and without those for training."""
 
 import json
+import pathlib
 
 from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.chat.chatbot import Chatbot
@@ -16,6 +17,8 @@ from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 QUANTIZATIONS = ("float32", "int8")
 OPTIONS = ()
 IS_RUN_FOLDER = True
+EDITABLE = ()
+FILE = None
 
 
 def write(run, model, folder, quantization=EXACT, fallback=None):
@@ -41,7 +44,9 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
             )
         )
     about = json.loads((run.path / CONFIG).read_text("utf-8"))
-    about["corpus"].pop("source", None)  # Paths on the training machine.
+    about["corpus"].pop("source", None)  # Paths on the training machine, as that of the parent run.
+    if "from" in about:
+        about["from"]["path"] = pathlib.PurePath(about["from"]["path"]).name
     # The calibration is not valid for rounded weights.
     calibrated = {CONFIDENCE} if quantization == EXACT else set()
     for name in {SUMMARY, ANSWERING, *FILES, *TOKENIZER_FILES, *calibrated}:
@@ -60,6 +65,7 @@ def load(folder, apply_fallback=True):
     a run folder stores no fallback.
     """
     bot = Chatbot.load(folder)
+    bot.load_model()  # It must be valid even if all answers are retrieved.
     return lambda questions: answers_of(bot, questions)
 
 

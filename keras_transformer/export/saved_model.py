@@ -10,19 +10,22 @@ from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.export import EXACT, TOKENIZER_OPS
+from keras_transformer.export.graph_check import check_graph
 from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_search import GraphSearch
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.export.graph_weights import GraphWeights
 from keras_transformer.export.retrieval_index import may_retrieve
 from keras_transformer.language import translate as _
-from keras_transformer.text.core_ops import CPU, CoreTokenizer
+from keras_transformer.text.core_ops import CPU, core_tokenizer
 from keras_transformer.text.in_graph import InGraphTokenizer
 
-TOKENIZERS = dict(zip(TOKENIZER_OPS, (CoreTokenizer, InGraphTokenizer), strict=True))
+TOKENIZERS = dict(zip(TOKENIZER_OPS, (core_tokenizer, InGraphTokenizer), strict=True))
 QUANTIZATIONS = ("float32", "int8")
 OPTIONS = ("generation", "n_best", "tokenizer_ops", "xla")
 IS_RUN_FOLDER = False
+EDITABLE = ()
+FILE = None
 
 
 def write(
@@ -87,26 +90,28 @@ def write(
     text = GraphText(run, TOKENIZERS[tokenizer_ops])
     bot = Chatbot.of_run(run, model) if by_default else None
     retrieval = GraphRetrieval(bot, text) if bot and may_retrieve(bot) else None
-    served = Served(text, one, several, fallback, retrieval)
-    tf.saved_model.save(served, str(folder), signatures=served.signatures())
+    module = ServingModule(text, one, several, fallback, retrieval)
+    tf.saved_model.save(module, str(folder), signatures=module.signatures())
 
 
 def load(folder, apply_fallback=True):
     """Loads a SavedModel as a function from questions to pairs of an answer and its score.
 
-    The score of a retrieved answer is None. With `apply_fallback=False`, the answers are those without the fallback.
+    Its graph may only calculate: one with other operations than exports have, such as `WriteFile`, is not loaded. The
+    score of a retrieved answer is None. With `apply_fallback=False`, the answers are those without the fallback.
     """
-    served = tf.saved_model.load(str(folder)).signatures["serving_default"]
+    check_graph(folder)
+    signature = tf.saved_model.load(str(folder)).signatures["serving_default"]
 
     def answers(questions):
-        outputs = served(questions=tf.constant(questions, tf.string))
-        given = outputs["answers"] if apply_fallback else outputs.get("candidates", outputs["answers"])
-        texts = (answer.decode("utf-8") for answer in given.numpy())
+        outputs = signature(questions=tf.constant(questions, tf.string))
+        values = outputs["answers"] if apply_fallback else outputs.get("candidates", outputs["answers"])
+        texts = (answer.decode("utf-8") for answer in values.numpy())
         retrieved = outputs["retrieved"].numpy() if "retrieved" in outputs else [False] * len(questions)
         scores = (None if was else score for was, score in zip(retrieved, outputs["scores"].numpy().tolist()))
         return list(zip(texts, scores))
 
-    answers.served = served  # Keeps its variables alive.
+    answers.signature = signature  # Keeps its variables alive.
     return answers
 
 
@@ -119,7 +124,7 @@ def strategy_of_several(strategy, count):
     return strategy
 
 
-class Served(tf.Module):
+class ServingModule(tf.Module):
     """The module that is saved as a SavedModel.
 
     Args:
@@ -149,7 +154,7 @@ class Served(tf.Module):
         if self.retrieval:
             return self.completed(inputs, **self.retrieval(questions, inputs))
         outputs = self.generated(inputs)
-        return {**outputs, **self.judged(questions, inputs, **outputs)} if self.fallback else outputs
+        return {**outputs, **self.apply_fallback(questions, inputs, **outputs)} if self.fallback else outputs
 
     def generated(self, inputs):
         ids, scores = self.one(inputs)
@@ -171,7 +176,7 @@ class Served(tf.Module):
         answers, scores = tf.cond(tf.size(rest) > 0, generate_rest, lambda: (answers, scores))
         return {"answers": answers, "scores": scores, "retrieved": retrieved, "similarities": similarities}
 
-    def judged(self, questions, inputs, answers, scores):
+    def apply_fallback(self, questions, inputs, answers, scores):
         """Applies the fallback to answers and computes the confidences."""
         pieces = tf.cast(tf.math.count_nonzero(inputs, axis=1) - 2, tf.float64)  # Without start and end.
         pieces /= tf.cast(tf.maximum(1, tf.strings.length(questions, "UTF8_CHAR")), tf.float64)
@@ -179,7 +184,7 @@ class Served(tf.Module):
         confidence = self.fallback.confidence
         no_likelier = tf.searchsorted(tf.constant(confidence.scores, tf.float32), scores, side="right")
         as_fine = len(confidence.pieces) - tf.searchsorted(tf.constant(confidence.pieces), pieces, side="left")
-        share = (1 + tf.cast(tf.minimum(no_likelier, as_fine), tf.float32)) / (len(confidence.own) + 1)
+        share = (1 + tf.cast(tf.minimum(no_likelier, as_fine), tf.float32)) / (len(confidence.in_domain) + 1)
         return {
             "answers": tf.where(refused, self.fallback.text, answers),
             "candidates": answers,

@@ -18,7 +18,7 @@ RETRIEVER = Path(__file__).with_name("retrieval_files") / "retrieval.py"  # Retr
 RETRIEVAL, EXCHANGES = "retrieval.npz", "exchanges.jsonl"
 
 
-def write_beside(run, folder, files, kind, fallback=None):
+def write_sidecar(run, folder, files, kind, fallback=None):
     """Writes the tokenizers, the settings of the program, and the static files of the format.
 
     Args:
@@ -31,6 +31,16 @@ def write_beside(run, folder, files, kind, fallback=None):
     Raises:
         InputError: If a tokenizer is not a SentencePiece model.
     """
+    check_tokenizers(run, kind)
+    for name, tokenizer in run.tokenizers.items():
+        tokenizer.save(folder / f"{name}{tokenizer.ending}")
+    shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # pip writes it.
+    optional = {"fallback": fallback.to_dict()} if fallback else {}
+    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns, **optional})
+
+
+def check_tokenizers(run, kind):
+    """Raises `InputError` if a tokenizer of a run is not a SentencePiece model. `kind` is the format's display name."""
     for name, tokenizer in run.tokenizers.items():
         if tokenizer.ending != SentencePieces.ending:
             raise InputError(
@@ -42,10 +52,6 @@ def write_beside(run, folder, files, kind, fallback=None):
                     kind=kind,
                 )
             )
-        tokenizer.save(folder / f"{name}{tokenizer.ending}")
-    shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))  # pip writes it.
-    optional = {"fallback": fallback.to_dict()} if fallback else {}
-    write_json(folder / SETTINGS, {"max_length": run.config.max_length, "turns": run.config.turns, **optional})
 
 
 def write_retrieval(bot, folder):

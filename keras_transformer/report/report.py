@@ -17,13 +17,14 @@ from keras_transformer.config_file import HEADER, config_file_text
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.evaluation.evaluate import evaluation
 from keras_transformer.evaluation.metric_info import LEGEND
-from keras_transformer.evaluation.text_metrics import HANGUL, mostly_korean
+from keras_transformer.page import STYLE, policy
 from keras_transformer.report.samples import samples
 from keras_transformer.report.words import ABOUT, PANELS, WORDS
 from keras_transformer.runs.history import best_row
 from keras_transformer.runs.run import Run
+from keras_transformer.text.jamo import HANGUL, mostly_korean
 from keras_transformer.training.plan import PATHS
-from keras_transformer.visualize.page import STYLE, Page, policy
+from keras_transformer.visualize.page import Page
 from keras_transformer.visualize.training import training_panels
 
 if TYPE_CHECKING:
@@ -69,11 +70,11 @@ def report_html(
     check_packages()
     run = Run(run_dir)
     results = evaluation(run_dir, pairs, training_answers, answer_by, generation)
-    language = "ko" if mostly_korean(list(itertools.chain(*results.asked.values()))) else "en"
+    language = "ko" if mostly_korean(list(itertools.chain(*results.references.values()))) else "en"
     words, scores = WORDS[language], results.to_dict()
     part = words["split"].format(split=split, corpus=corpus) if split else words["whole"].format(corpus=corpus)
-    asked = {"questions": scores["questions"], "pairs": scores["pairs"], "part": part}
-    drawn, worst = samples(results)
+    counts = {"questions": scores["questions"], "pairs": scores["pairs"], "part": part}
+    sampled, worst = samples(results)
     title = words["title"].format(run.path.resolve().name)
     page = template().render(
         language=language,
@@ -81,10 +82,10 @@ def report_html(
         title=title,
         summary=summary(scores, words),
         warning=warning(results, words, training_answers is not None),
-        asked=words["asked"].format(**asked),
+        asked=words["asked"].format(**counts),
         scores=list(score_rows(scores, language)),
         signatures=results.signatures,
-        drawn=drawn,
+        sampled=sampled,
         worst=worst,
         trained=trained(run, words),
         curves=curves(run, language),
@@ -93,7 +94,7 @@ def report_html(
         commands="\n".join(commands),
         recipe=recipe(run),
         versions=versions(words),
-        **look(),
+        **style_and_policy(),
     )
     return Page(page, title)
 
@@ -115,12 +116,12 @@ def template():
     return environment.get_template("page.html")
 
 
-def look():
+def style_and_policy():
     """Returns the page's style sheet, and the Content Security Policy that allows only this style."""
     from markupsafe import Markup
 
     style = STYLE.read_text(encoding="utf-8") + (FOLDER / "page.css").read_text(encoding="utf-8")
-    return {"style": Markup(style), "policy": policy(style)}
+    return {"style": Markup(style), "policy": policy(style)}  # noqa: S704 (our own)
 
 
 def summary(scores, words):
@@ -134,7 +135,7 @@ def summary(scores, words):
 def warning(results, words, own):
     """Returns a warning about data leakage; empty if there is none."""
     if results.leaked:
-        return words["leaked"].format(leaked=results.leaked, questions=len(results.asked))
+        return words["leaked"].format(leaked=results.leaked, questions=len(results.references))
     return words["unknown"] if results.leaked is None and not own else ""
 
 
@@ -171,7 +172,7 @@ def curves(run, language):
         return {}
     titles = PANELS if language == "ko" else {title: title for title in PANELS}
     return {
-        titles[title]: Markup(inline_svg(figure, f"curve-{number}", titles[title]))
+        titles[title]: Markup(inline_svg(figure, f"curve-{number}", titles[title]))  # noqa: S704 (our own)
         for number, (title, figure) in enumerate(training_panels(run).items())
     }
 
@@ -187,8 +188,8 @@ def refusals(run, words):
         confidence = Confidence.of_run(run)
     except InputError:
         return ""
-    figure = draw_refusals(confidence, confidence.foreign, words["refusal_labels"], width=5)
-    return Markup(inline_svg(figure, "refusals", words["refusals"]))
+    figure = draw_refusals(confidence, confidence.out_of_domain, words["refusal_labels"], width=5)
+    return Markup(inline_svg(figure, "refusals", words["refusals"]))  # noqa: S704 (our own)
 
 
 def about_corpus(corpus, words):

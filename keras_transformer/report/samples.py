@@ -34,11 +34,11 @@ def samples(evaluation):
         Two lists of `Sample`s. The first is drawn at random, independently of the answers, and is in corpus order. The
         second holds the worst of the other samples by chrF, worst first.
     """
-    order = np.random.default_rng(SEED).permutation(len(evaluation.asked)).tolist()
-    questions, score = list(evaluation.asked), evaluation.scores["chrf"]
+    order = np.random.default_rng(SEED).permutation(len(evaluation.references)).tolist()
+    questions, score = list(evaluation.references), evaluation.scores["chrf"]
 
     def sample(row):
-        references = list(dict.fromkeys(evaluation.asked[questions[row]]))
+        references = list(dict.fromkeys(evaluation.references[questions[row]]))
         return Sample(questions[row], references, evaluation.answers[row], float(score.of(score.addends[row])))
 
     others = sorted(map(sample, sorted(order[DRAWN:])), key=lambda one: one.chrf)

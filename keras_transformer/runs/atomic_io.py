@@ -1,6 +1,7 @@
 """Atomic file writes: to a temporary file first, which then replaces the target."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ from keras_transformer.language import translate as _
 
 
 @contextlib.contextmanager
-def replacing(path, size):
+def replacing(path, size, before=None, sync=True):
     """Context manager that opens a temporary file and replaces a file with it at the end.
 
     At any moment, the file has either its complete old content or its complete new content.
@@ -19,6 +20,8 @@ def replacing(path, size):
     Args:
         path: The file to replace if the block ends without an error.
         size: Number of bytes to be written, for the error message.
+        before: A function that is called with the path of the complete temporary file, before it replaces the old one.
+        sync: Whether the new content must survive a power cut right afterwards; otherwise the old one may.
 
     Yields:
         The temporary file, opened for writing in the same folder.
@@ -33,7 +36,11 @@ def replacing(path, size):
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if before:
+            before(temporary)
         os.replace(temporary, path)
+        if sync:
+            sync_folder(path.parent)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -49,6 +56,23 @@ def replacing(path, size):
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder):
+    """Writes the names of a folder to the disk, so that a file keeps its new content if the power fails afterwards."""
+    if os.name == "nt":  # Windows opens no folder.
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # It may be writable, but not readable.
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # Some network file systems sync no folders.
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def in_words(size):
@@ -93,7 +117,12 @@ def write_atomically(path, data):
 
 def write_json(path, value):
     """Writes a value as indented JSON, atomically."""
-    write_atomically(path, (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
+    write_atomically(path, json_bytes(value))
+
+
+def json_bytes(value):
+    """Returns a value as indented JSON, encoded."""
+    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
 def sha256(data):

@@ -30,8 +30,10 @@ def locked(folder, wait=0.0):
     """
     path = pathlib.Path(folder) / LOCK
     try:
-        file = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed below)
+        file = open(path, "a+b", buffering=0, opener=open_no_link)  # noqa: SIM115 (closed below)
     except OSError as error:
+        if path.is_symlink():
+            raise InputError(_("{path}: a link, where the lock must be: remove it", path=path)) from error
         raise InputError(_("{folder}: cannot be written: {reason}", folder=folder, reason=error.strerror)) from error
     with file:
         try:
@@ -50,6 +52,11 @@ def locked(folder, wait=0.0):
             file.truncate(0)
             file.write(f" {os.getpid()}".encode("ascii"))
         yield
+
+
+def open_no_link(path, flags):
+    """Opens a file, but not the target of a link: whoever makes one must not choose a file that is overwritten."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)  # Windows has no such flag.
 
 
 def lock_file(file, wait=0.0):

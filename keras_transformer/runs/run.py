@@ -14,10 +14,11 @@
     metrics.csv              metrics, a row per epoch
     summary.json             summary of a finished training
     logs/                    TensorBoard logs
+    checksums.json           SHA-256 of the files above, except `confidence.json` and `logs/` (`runs.checksums`)
     lock                     locked while a training is running
 
 All files are written atomically, so a run folder stays readable if the process is killed at any moment. Weights and
-checkpoints contain the id of their run.
+checkpoints contain the id of their run. A file is compared with its checksum before it is used.
 """
 
 from __future__ import annotations
@@ -31,13 +32,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from keras_transformer.backend.tensorflow_import import silent_tensorflow
 from keras_transformer.config import Config
 from keras_transformer.config_file import config_file_text
-from keras_transformer.errors import DiskFull, InputError
+from keras_transformer.errors import DiskFull, InputError, no_such_run
 from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
-from keras_transformer.runs.atomic_io import sha256, write_atomically, write_json
-from keras_transformer.runs.history import read_rows
+from keras_transformer.runs.atomic_io import json_bytes, sha256, write_atomically
+from keras_transformer.runs.checksums import (
+    CHECKSUMS,
+    begin_checksums,
+    check,
+    check_all,
+    read_sealed,
+    remove_recorded,
+    sha256_of_file,
+    write_recorded,
+)
+from keras_transformer.runs.history import METRICS, read_rows
 from keras_transformer.runs.lock import LOCK
 from keras_transformer.runs.quantization import dequantized
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
@@ -52,8 +64,14 @@ TOKENIZER, TARGET_TOKENIZER = "tokenizer", "target_tokenizer"
 TOKENIZER_FILES = {name + ending for name in (TOKENIZER, TARGET_TOKENIZER) for ending in ENDINGS}
 EPOCH_WEIGHTS = "weights-epoch-{:04d}.safetensors"
 CHECKPOINT, SUMMARY, LOGS = "checkpoint.safetensors", "summary.json", "logs"
-CONFIDENCE = "confidence.json"
+CONFIDENCE, CONFIDENCE_KEYS = "confidence.json", ("format", "own", "foreign", "settings", "weights")
+RECORDED = {
+    CONFIG, RECIPE, WEIGHTS, CHECKPOINT, METRICS, SUMMARY,
+    "answering.json", "corrections.jsonl", "datastore.jsonl", "datastore.safetensors",
+}  # fmt: skip
+"""Files whose checksums are recorded, beside the tokenizers and the kept epochs."""
 INCOMPLETE = translatable("the run is incomplete")
+NO_WEIGHTS = translatable("no epoch has ended yet; train the run first")
 
 
 class Run:
@@ -85,6 +103,7 @@ class Run:
     def __init__(self, path: str | os.PathLike):
         self.path = pathlib.Path(path)
         about = self._read_config()
+        check(self.path / CONFIG, about["id"])
         self.id, self.corpus, self.origin = about["id"], about["corpus"], about.get("from")
         try:
             self.config = Config.from_dict(about["config"])
@@ -137,9 +156,12 @@ class Run:
         try:
             for name in TOKENIZER_FILES:
                 (path / name).unlink(missing_ok=True)  # Left by a killed process.
-            for name, file in files.items():
-                write_atomically(path / f"{name}{file.ending}", file.model)
-            write_about(path, about)
+            (path / CHECKSUMS).unlink(missing_ok=True)
+            contents = {f"{name}{file.ending}": file.model for name, file in files.items()} | about_files(about)
+            for name, data in contents.items():
+                if name == CONFIG:  # It marks the folder as a run, so all other files are there before.
+                    begin_checksums(path, about["id"], {name: sha256(data) for name, data in contents.items()})
+                write_atomically(path / name, data)
         except DiskFull:
             raise
         except OSError as error:
@@ -159,9 +181,10 @@ class Run:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {name for name in os.listdir(path) if not name.endswith(".part")}
-        except OSError as error:
-            raise InputError(_("{path}: cannot be written: {reason}", path=path, reason=error.strerror)) from error
-        if names - {RECIPE, LOCK} - TOKENIZER_FILES:
+        except (OSError, ValueError) as error:  # ValueError: a path with a NUL character.
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(_("{path}: cannot be written: {reason}", path=path, reason=reason)) from error
+        if names - {RECIPE, LOCK, CHECKSUMS} - TOKENIZER_FILES:
             raise InputError(_("{path}: contains other files; name a new or empty folder for the run", path=path))
 
     @staticmethod
@@ -174,13 +197,30 @@ class Run:
         if config == self.config:
             return
         self.config = config
-        write_about(self.path, {**self._read_config(), "config": config.to_dict()})
+        for name, data in about_files({**self._read_config(), "config": config.to_dict()}).items():
+            write_recorded(self.path / name, data)
+
+    def check_files(self) -> None:
+        """Compares all files with their checksums; raises `InputError` if one is damaged, missing or of another run."""
+        check_all(self.path, self.id, self._existing_files())
+        if (self.path / CONFIDENCE).is_file():
+            read_sealed(self.path / CONFIDENCE, CONFIDENCE_KEYS)
+
+    def record_files(self) -> None:
+        """Records the checksums of all files, if an earlier version wrote the run."""
+        if not (self.path / CHECKSUMS).exists():
+            checksums = {name: sha256_of_file(self.path / name) for name in self._existing_files()}
+            begin_checksums(self.path, self.id, checksums)
+
+    def _existing_files(self):
+        """Returns the names of the existing files whose checksums are recorded."""
+        names = {*RECORDED, *TOKENIZER_FILES, *(path.name for path in self.kept_epochs().values())}
+        return [name for name in sorted(names) if (self.path / name).is_file()]
 
     def build_model(self) -> keras.Model:
         """Builds a model of the run's sizes with initial weights."""
-        from keras_transformer.backend.devices import (
-            prepare_devices,  # Imports Keras, which reading a run does not need.
-        )
+        with silent_tensorflow():  # Imports Keras, which reading a run does not need.
+            from keras_transformer.backend.devices import prepare_devices
 
         prepare_devices()
         own = self.target_tokenizer is not self.tokenizer
@@ -188,29 +228,49 @@ class Run:
 
     def load_model(self) -> keras.Model:
         """Loads the model with the best weights; raises `InputError` if they are missing or of another run."""
+        tensors = self.best_weights()
+        self._check_sizes(tensors)
         model = self.build_model()
-        self.load_weights(model)
+        self.assign(model, tensors)
         return model
+
+    def _check_sizes(self, tensors):
+        """Raises `InputError` if weights are not of the run's sizes, before memory is taken for a model of them."""
+        shape = self.config.d_model, self.config.dff
+        for layer in range(self.config.num_layers):
+            self._weight(tensors, f"encoder/layer_{layer}/feed_forward/inner/kernel", shape)
 
     def load_weights(self, model: keras.Model) -> None:
         """Loads the best weights into a model of the run's sizes; raises `InputError` like `load_model`."""
-        tensors = self.best_weights()
+        self.assign(model, self.best_weights())
+
+    def assign(self, model: keras.Model, tensors: Mapping[str, np.ndarray]) -> None:
+        """Sets the weights of a model to arrays by variable paths; raises `InputError` if one does not fit."""
         for variable in model.weights:
-            value, shape = tensors.get(variable.path), tuple(variable.shape)
-            if value is None or value.shape != shape:
-                raise InputError(
-                    _(
-                        "{path}: no weights of shape {shape} for {weight}",
-                        path=self.path / WEIGHTS,
-                        shape=shape,
-                        weight=variable.path,
-                    )
+            variable.assign(self._weight(tensors, variable.path, tuple(variable.shape)))
+
+    def _weight(self, tensors, name, shape):
+        """Returns a tensor; raises `InputError` if it is missing or has another shape."""
+        value = tensors.get(name)
+        if value is None or value.shape != shape:
+            raise InputError(
+                _(
+                    "{path}: no weights of shape {shape} for {weight}",
+                    path=self.path / WEIGHTS,
+                    shape=shape,
+                    weight=name,
                 )
-            variable.assign(value)
+            )
+        return value
+
+    def check_weights(self) -> None:
+        """Raises `InputError` if there are no best weights; does not read them."""
+        self._existing_file(WEIGHTS, NO_WEIGHTS)
 
     def best_weights(self) -> dict[str, np.ndarray]:
         """Returns the best weights as arrays by variable paths; raises `InputError` like `load_model`."""
-        path = self._existing_file(WEIGHTS, translatable("no epoch has ended yet; train the run first"))
+        path = self._existing_file(WEIGHTS, NO_WEIGHTS)
+        check(path, self.id)
         return dequantized(load_tensors(path, self.id)[0])
 
     def save_weights(self, weights: Mapping[str, np.ndarray], about: dict[str, Any], name: str = WEIGHTS) -> None:
@@ -223,7 +283,7 @@ class Run:
         self.save_weights(weights, about, EPOCH_WEIGHTS.format(epoch))
         for old, path in self.kept_epochs().items():
             if old <= epoch - self.config.keep_epochs:
-                path.unlink()
+                remove_recorded(path)
 
     def kept_epochs(self) -> dict[int, pathlib.Path]:
         """Returns the weight files of the kept epochs by epoch number, in order."""
@@ -236,24 +296,37 @@ class Run:
         Raises:
             InputError: If the file is damaged.
         """
+        check(self.path / METRICS, self.id)
         return read_rows(self.path, self.config.monitor)
 
     def summary(self) -> dict[str, Any] | None:
         """Returns the summary of a finished training as a dictionary; None if it has not finished."""
         path = self.path / SUMMARY
-        return json.loads(path.read_text("utf-8")) if path.is_file() else None
+        check(path, self.id)
+        if not path.is_file():
+            return None
+        try:
+            summary = json.loads(path.read_text("utf-8"))
+            if missing := {"finished", "epochs", "best_epoch", "seconds"} - {*summary}:
+                raise ValueError(f"no {', '.join(sorted(missing))}")
+            if not all(value is None or isinstance(value, (int, float)) for value in summary.values()):
+                raise ValueError("its values must be numbers")
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
+        return summary
 
     def _read_config(self):
+        if self.path.is_file():
+            raise InputError(_("{path}: a file, not the folder of a run", path=self.path))
         if not self.path.is_dir():
-            raise InputError(_("{path}: there is no such run folder", path=self.path))
+            raise no_such_run(self.path)
         path = self._existing_file(CONFIG, translatable("this is not a run folder"))
         try:
             about = json.loads(path.read_text("utf-8"))
             version = about["format"]
             missing = {"id", "config", "corpus", "tokenizer"} - set(about)
-            if not (isinstance(about.get("config", {}), dict) and isinstance(about.get("corpus", {}), dict)):
-                raise ValueError("config and corpus must be objects")
-        except (ValueError, TypeError, KeyError) as error:
+            check_types(about)
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
         if version != FORMAT:
             raise InputError(
@@ -271,16 +344,27 @@ class Run:
     def _load_tokenizer(self, name, about):
         paths = [self.path / f"{name}{ending}" for ending in ENDINGS]
         path = next(filter(pathlib.Path.is_file, paths), None) or self._existing_file(paths[0].name)
-        tokenizer = Tokenizer.load(path)
-        if sha256(tokenizer.model) != about[name]:
+        data = path.read_bytes()
+        if sha256(data) != about[name]:  # Checked first: no parser sees what is damaged.
             raise InputError(_("{path}: damaged, or the tokenizer of another run", path=path))
-        return tokenizer
+        with silent_tensorflow():  # tensorflow-datasets, which reads .subwords, imports it.
+            return Tokenizer.of_file(path, data)
 
     def _existing_file(self, name, advice=INCOMPLETE):
         path = self.path / name
         if not path.is_file():
             raise InputError(_("{path}: missing; {advice}", path=path, advice=_(advice)))
         return path
+
+
+def check_types(about):
+    """Raises `ValueError` if a value in config.json is of another type than this module writes."""
+    for name, kind in {"id": str, "config": dict, "corpus": dict, TOKENIZER: str, TARGET_TOKENIZER: str}.items():
+        if not isinstance(about.get(name, kind()), kind):
+            raise ValueError(f"{name} must be {'an object' if kind is dict else 'text'}")
+    origin = about.get("from")
+    if origin is not None and not all(isinstance(origin[key], str) for key in ("id", "path")):
+        raise ValueError("from must hold the texts id and path")
 
 
 def build_model(config, vocab_size, target_vocab_size=None):
@@ -303,8 +387,7 @@ def build_model(config, vocab_size, target_vocab_size=None):
     )
 
 
-def write_about(path, about):
-    """Writes config.toml and config.json. The latter is written last, because it marks the folder as a run."""
+def about_files(about):
+    """Returns the content of config.toml and config.json, a dictionary of bytes by file name."""
     rest = {**about["corpus"].get("source", {}), "from": about.get("from", {}).get("path")}
-    write_atomically(path / RECIPE, config_file_text(about["config"], rest).encode("utf-8"))
-    write_json(path / CONFIG, about)
+    return {RECIPE: config_file_text(about["config"], rest).encode("utf-8"), CONFIG: json_bytes(about)}

@@ -10,7 +10,7 @@ import safetensors
 
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
-from keras_transformer.runs.atomic_io import replacing
+from keras_transformer.runs.checksums import recording
 
 DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
@@ -20,7 +20,7 @@ DTYPES = {
 
 
 def save_tensors(path, tensors, run_id, about):
-    """Writes named arrays and metadata of a run to a safetensors file, atomically.
+    """Writes named arrays and metadata of a run to a safetensors file, atomically, and records its checksum.
 
     The safetensors library is not used, because it either copies all arrays into one first, which doubles the memory,
     or leaves incomplete files of its own when the process is killed.
@@ -37,7 +37,7 @@ def save_tensors(path, tensors, run_id, about):
     names, total = sorted(tensors), 0
     layout, size = tensors_layout(names, tensors)
     metadata = {"run": run_id, "checksum": f"{total:08x}", "about": json.dumps(about)}
-    with replacing(path, size) as file:
+    with recording(path, size) as file:
         file.write(tensors_header(metadata, layout))
         for name in names:
             value = np.asarray(tensors[name], order="C")
@@ -68,9 +68,20 @@ def load_tensors(path, run_id):
     total = 0
     for name in sorted(tensors):
         total = checksum(name, tensors[name], total)
-    if metadata["checksum"] != f"{total:08x}":
+    if metadata.get("checksum") != f"{total:08x}":
         raise InputError(_("{path}: damaged: the checksum differs", path=path))
-    return tensors, json.loads(metadata["about"])
+    return tensors, read_about(path, metadata)
+
+
+def read_about(path, metadata):
+    """Returns what `save_tensors` was given as metadata; raises `InputError` if it is damaged."""
+    try:
+        about = json.loads(metadata["about"])
+    except (ValueError, KeyError, RecursionError) as error:
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
+    if not isinstance(about, dict):
+        raise InputError(_("{path}: damaged: {error}", path=path, error="about"))
+    return about
 
 
 def tensors_checksum(path):

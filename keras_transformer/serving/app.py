@@ -24,7 +24,7 @@ from keras_transformer.serving.schemas import (
 )
 from keras_transformer.serving.tf_serving import add_tf_serving
 
-ERRORS = {status: {"model": ErrorResponse} for status in (400, 401, 409, 413, 422, 429, 503, 504)}
+ERRORS = {status: {"model": ErrorResponse} for status in (400, 401, 403, 413, 415, 422, 429, 503, 504)}
 EVENT = {
     "type": "object", "required": ["event", "data"],
     "properties": {
@@ -36,13 +36,14 @@ PASSED_ON = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # Tells pr
 FROM_HERE_ALONE = "default-src 'self' 'unsafe-inline' data:"  # Content Security Policy of /docs.
 
 
-def make_app(batcher, name, key=None):
+def make_app(batcher, name, key=None, origins=None):
     """Returns the ASGI application with all routes and middleware.
 
     Args:
         batcher: The `Batcher` that answers the questions.
         name: The model's name in TensorFlow Serving's paths.
         key: The API key that clients must send; None for no key.
+        origins: The `OriginCheck`; None if any web page may send requests.
     """
     app = FastAPI(
         title=f"keras-transformer: {name}", version=__version__, docs_url=None, redoc_url=None,
@@ -53,7 +54,7 @@ def make_app(batcher, name, key=None):
     add_tf_serving(app, name, batcher)
     add_state(app, batcher)
     add_docs(app)
-    gate = Gate(app, batcher.limits.rate, key)
+    gate = Gate(app, batcher.limits.rate, key, origins)
     return Measured(gate, batcher.metrics, {route.path for route in app.routes})
 
 
@@ -66,7 +67,7 @@ def add_answers(app, batcher):
         """Answers one question or several."""
         questions = [request.questions] if isinstance(request.questions, str) else request.questions
         results = await batcher.answers(questions, request.settings(request.n_best, request.attention))
-        return AnswerResponse(answers=[answered(*one) for one in zip(questions, results)])
+        return AnswerResponse(answers=[question_result(*one) for one in zip(questions, results)])
 
     @app.post("/v1/stream", response_class=Response, responses=streamed | ERRORS, tags=["answers"])
     async def stream(request: StreamRequest) -> StreamingResponse:
@@ -76,7 +77,7 @@ def add_answers(app, batcher):
         return StreamingResponse(events(first, pieces), headers=PASSED_ON, media_type="text/event-stream")
 
 
-def answered(question, result):
+def question_result(question, result):
     """Returns the `QuestionResult` of a question, given its result from `Batcher.answers`."""
     answers, attention = result
     answers = [Answer.model_validate(answer_fields(answer)) for answer in answers]
@@ -130,7 +131,9 @@ def add_state(app, batcher):
 
     text = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
-    @app.get("/metrics", response_class=Response, responses=text | {401: {"model": ErrorResponse}}, tags=["state"])
+    errors = {status: {"model": ErrorResponse} for status in (401, 403)}
+
+    @app.get("/metrics", response_class=Response, responses=text | errors, tags=["state"])
     async def metrics():
         """Returns metrics for Prometheus."""
         return Response(batcher.metrics.text(), media_type=CONTENT_TYPE)

@@ -15,7 +15,7 @@ from keras_transformer.serving.limits import RequestRejected, busy
 WINDOW = 0.005  # Seconds that an idle server waits for more questions to fill a batch.
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Group:
     """Questions with equal settings, each with the future of its answers.
 
@@ -51,23 +51,29 @@ class Batcher:
     """Answers questions for the routes.
 
     Args:
-        served: The `Served` engine.
+        engine: The `Engine` engine.
         limits: The `Limits`.
         metrics: The `Metrics`, updated with batch sizes and the length of the queue.
     """
 
-    def __init__(self, served, limits, metrics):
-        self.served, self.limits, self.metrics = served, limits, metrics
-        self.ready, self.waiting = False, 0
+    def __init__(self, engine, limits, metrics):
+        self.engine, self.limits, self.metrics = engine, limits, metrics
+        self.ready, self.streams = False, 0
         metrics.queue.set_function(lambda: self.waiting)
-        self.jobs, self.open = asyncio.Queue(), {}
+        self.jobs, self.open, self.queued = asyncio.Queue(), {}, set()
         self.stop = threading.Event()
         self.thread = concurrent.futures.ThreadPoolExecutor(1)
 
     async def warm_up(self):
         """Warms up the model; questions are rejected until then."""
-        await self.call(self.served.warm_up, self.stop, self.limits.batch)
+        await self.call(self.engine.warm_up, self.stop, self.limits.batch)
+        self.engine.limit_programs(self.limits.programs)
         self.ready = True
+
+    @property
+    def waiting(self):
+        """Number of waiting questions and streams, without those whose clients have left."""
+        return self.streams + sum(not future.done() for group in list(self.queued) for _, future in group.rows)
 
     async def work(self):
         """Processes jobs one after the other until it is cancelled."""
@@ -93,13 +99,13 @@ class Batcher:
         """
         if not self.ready:
             raise busy("the model is warming up")
-        settings = self.served.accept(settings, self.limits.settings)
-        if self.waiting and self.waiting + number > self.limits.queue:
-            raise busy(f"the queue is full: {self.waiting} questions are waiting, the limit is {self.limits.queue}")
+        settings = self.engine.accept(settings, number)
+        if (waiting := self.waiting) and waiting + number > self.limits.queue:
+            raise busy(f"the queue is full: {waiting} questions are waiting, the limit is {self.limits.queue}")
         return settings
 
     async def answers(self, questions, settings):
-        """Returns the answers and the attention of each question, as `Served.n_best` returns them.
+        """Returns the answers and the attention of each question, as `Engine.n_best` returns them.
 
         Raises:
             InputError: If the settings are invalid.
@@ -117,10 +123,10 @@ class Batcher:
         group = self.open.get(settings.group)
         if not group:
             group = self.open[settings.group] = Group(settings)
+            self.queued.add(group)
             self.jobs.put_nowait(group)
         future = asyncio.get_running_loop().create_future()
         group.rows.append((question, future))
-        self.waiting += 1
         if len(group.rows) == self.limits.batch:
             del self.open[settings.group]
             group.full.set()
@@ -132,14 +138,14 @@ class Batcher:
             await until(group.full, group.since + WINDOW)
         if self.open.get(group.settings.group) is group:
             del self.open[group.settings.group]
-        self.waiting -= len(group.rows)
+        self.queued.remove(group)
         rows = [
             (question, future) for question, future in group.rows if not future.done()
         ]  # Skip clients that have left.
         if not rows:
             return
         try:
-            results = await self.call(self.served.n_best, [question for question, _ in rows], group.settings)
+            results = await self.call(self.engine.n_best, [question for question, _ in rows], group.settings)
         except Exception as error:
             results = [error] * len(rows)
         self.metrics.batch(len(rows))
@@ -161,9 +167,9 @@ class Batcher:
             RequestRejected: If the queue is full, or the time limit is exceeded.
         """
         settings = self.admit(settings, 1)
-        stream = Stream(self.served.stream(question, settings))
+        stream = Stream(self.engine.stream(question, settings))
         self.jobs.put_nowait(stream)
-        self.waiting += 1
+        self.streams += 1
         end = time.monotonic() + self.limits.timeout
         try:
             while (piece := await asyncio.wait_for(stream.pieces.get(), end - time.monotonic())) is not None:
@@ -174,7 +180,7 @@ class Batcher:
             raise self.too_late() from None
         finally:
             stream.left = True
-            self.waiting -= 1
+            self.streams -= 1
 
     async def advance(self, stream):
         """Generates the next piece of a stream, then puts the stream at the end of the queue."""

@@ -6,13 +6,15 @@ import dataclasses
 
 import numpy as np
 
-from keras_transformer.chat.answering import GENERATE, Answer
+from keras_transformer.chat.answering import GENERATE, RETRIEVE, Answer
 from keras_transformer.chat.attention_trace import trace_attention
 from keras_transformer.decoding.config import GenerationConfig
-from keras_transformer.decoding.generate import bucket_length
+from keras_transformer.decoding.generate import bucket_length, limit_programs
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
-from keras_transformer.serving.limits import RequestRejected
+from keras_transformer.models.transformer import components_of
+
+MAX_WEIGHTS = 500_000  # Maximum number of attention weights in a response, some 4 MB.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Settings:
         return self, getattr(strategy, "seed", None)
 
 
-class Served:
+class Engine:
     """A chatbot as used by the server. All methods except `accept` are called by a single thread.
 
     Args:
@@ -53,26 +55,18 @@ class Served:
 
     def __init__(self, bot, max_length, way=GENERATE):
         self.bot, self.max_length, self.way = bot, max_length, way
-        self.accepted = {self.completed(Settings())}
 
-    def accept(self, settings, limit):
+    def accept(self, settings, questions=1):
         """Validates the settings of a request and returns them completed.
 
         Args:
             settings: The `Settings` of the request.
-            limit: Maximum number of different settings.
+            questions: Number of questions of the request.
 
         Raises:
-            InputError: If the settings are invalid or conflict.
-            RequestRejected: If the server has accepted too many different settings.
+            InputError: If the settings are invalid or conflict, or the response would be too large.
         """
-        settings = self.completed(dataclasses.replace(settings, generation=self.cut(settings.generation)))
-        if settings not in self.accepted and len(self.accepted) >= limit:
-            raise RequestRejected(
-                409, f"this server accepts at most {limit} different decoding settings: reuse earlier ones"
-            )
-        self.accepted.add(settings)
-        return settings
+        return self.completed(dataclasses.replace(settings, generation=self.cut(settings.generation)))
 
     def cut(self, generation):
         """Returns a `GenerationConfig` or None, with a maximum length of at most that of the model."""
@@ -96,7 +90,7 @@ class Served:
     def n_best(self, questions, settings):
         """Returns for each question a pair of its `Answer`s and their attention, which is None unless requested."""
         if settings.attention:
-            return [self.attended(question, settings) for question in questions]
+            return [self.answer_with_attention(question, settings) for question in questions]
         return [(answers, None) for answers in self.answers(questions, settings)]
 
     def answers(self, questions, settings):
@@ -104,7 +98,7 @@ class Served:
         n_best = self.bot.n_best(questions, settings.generation)
         return [[Answer(text, score) for text, score in answers] for answers in n_best]
 
-    def attended(self, question, settings):
+    def answer_with_attention(self, question, settings):
         """Returns the `Answer`s to one question and their attention."""
         raise InputError(_("this model does not support attention: leave it out"))
 
@@ -121,8 +115,11 @@ class Served:
     def warm_up(self, stop, batch):
         """Warms up the default settings for batches of up to `batch` questions; stops early if `stop` is set."""
 
+    def limit_programs(self, number):
+        """Limits the number of programs that are compiled after the warm-up."""
 
-class ServedRun(Served):
+
+class RunEngine(Engine):
     """The engine for the chatbot of a run folder.
 
     Args:
@@ -132,8 +129,21 @@ class ServedRun(Served):
     def __init__(self, bot):
         super().__init__(bot, bot.max_length - 1)
 
+    def accept(self, settings, questions=1):
+        """See `Engine`. The attention of one question is always returned, however large the model."""
+        settings = super().accept(settings, questions)
+        if settings.attention and questions > (most := self.most_attended(settings.generation.max_length)):
+            raise InputError(_("attention is returned for at most {most} questions of this model at once", most=most))
+        return settings
+
+    def most_attended(self, max_length):
+        """Returns the maximum number of questions whose attention one response may hold."""
+        decoder = components_of(self.bot.model).decoder.layers
+        heads = sum(layer.cross_attention.num_heads for layer in decoder)
+        return max(1, MAX_WEIGHTS // (heads * max_length * self.bot.max_length))
+
     def completed(self, settings):
-        """See `Served`. Requests for attention are answered by generation."""
+        """See `Engine`. Requests for attention are answered by generation."""
         generation = settings.generation or (GenerationConfig() if settings.attention else None)
         way = self.bot.way(settings.answer_by, generation=generation)
         if way == GENERATE:
@@ -141,17 +151,17 @@ class ServedRun(Served):
         return dataclasses.replace(settings, generation=generation, answer_by=way)
 
     def answers(self, questions, settings):
-        """See `Served`."""
+        """See `Engine`."""
         if settings.num_return > 1:
             return self.bot.candidates(questions, settings.generation)
         return [[answer] for answer in self.bot.answers(questions, **self.how(settings))]
 
     def how(self, settings):
-        """See `Served`."""
+        """See `Engine`."""
         return {"answer_by": settings.answer_by, "generation": settings.generation}
 
-    def attended(self, question, settings):
-        """See `Served`. The attention is a dictionary with the fields of `schemas.Attention`."""
+    def answer_with_attention(self, question, settings):
+        """See `Engine`. The attention is a dictionary with the fields of `schemas.Attention`."""
         if not question.strip():
             return [Answer("", 0.0)] * settings.num_return, None
         trace = trace_attention(self.bot, question, settings.generation)
@@ -161,7 +171,12 @@ class ServedRun(Served):
         return answers, {"question": trace.question, "answer": trace.answer, "weights": weights}
 
     def warm_up(self, stop, batch):
-        """Compiles the programs for every length bucket: for streams, and for every batch size."""
+        """Compiles the programs for every length bucket: for streams, and for every batch size.
+
+        A run that retrieves needs none, unless a request wants to generate: its program is compiled then.
+        """
+        if self.bot.way() == RETRIEVE:
+            return
         self.bot.warm_up(stop)
         for width in sorted({bucket_length(length) for length in range(1, self.bot.max_length + 1)}):
             for rows in (1 << power for power in range((batch - 1).bit_length() + 1)):
@@ -170,8 +185,12 @@ class ServedRun(Served):
                 questions = np.full((rows, width), self.bot.tokenizer.end_id)
                 self.bot.generate(questions)
 
+    def limit_programs(self, number):
+        """See `Engine`."""
+        limit_programs(self.bot.model, number)
 
-class ServedExport(Served):
+
+class ExportEngine(Engine):
     """The engine for an export, which answers with fixed settings.
 
     Args:
@@ -181,9 +200,9 @@ class ServedExport(Served):
     def __init__(self, bot):
         super().__init__(bot, bot.max_length, bot.way)
 
-    def accept(self, settings, limit):
-        """See `Served`. Only the default settings are accepted."""
-        settings = super().accept(settings, limit)
+    def accept(self, settings, questions=1):
+        """See `Engine`. Only the default settings are accepted."""
+        settings = super().accept(settings, questions)
         if settings != self.completed(Settings()):
             raise InputError(_("the settings of this model were fixed at export: leave all settings out"))
         return settings

@@ -1,12 +1,14 @@
 """Limits of a server, rate limiting, and rejected requests."""
 
 import dataclasses
+import ipaddress
 import math
 
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
 MAX_BODY = 1 << 20  # Maximum size of a request body in bytes.
+LONGEST_ADDRESS = 45  # Characters of an IPv6 address.
 CLIENTS = 10_000  # Maximum number of clients in the rate limiter; the least recent are dropped.
 
 
@@ -17,7 +19,7 @@ class Limits:
     Args:
         batch: Maximum batch size in questions.
         queue: Maximum number of waiting questions.
-        settings: Maximum number of different settings. Each compiles its own programs, which XLA never frees.
+        programs: Maximum number of programs that are compiled for other settings than the default, and never freed.
         rate: Rate limit in requests per second and client; 0 for no limit.
         timeout: Timeout of an answer in seconds.
 
@@ -27,14 +29,16 @@ class Limits:
 
     batch: int = 16
     queue: int = 256
-    settings: int = 8
+    programs: int = 64
     rate: float = 0.0
     timeout: float = 60.0
 
     def __post_init__(self):
-        for name in ("batch", "queue", "settings"):
-            if (number := getattr(self, name)) < 1:
-                raise InputError(_("--{name} must be at least 1, not {number}", name=name, number=number))
+        for name, least in (("batch", 1), ("queue", 1), ("programs", 0)):
+            if (number := getattr(self, name)) < least:
+                raise InputError(
+                    _("--{name} must be at least {least}, not {number}", name=name, least=least, number=number)
+                )
         if not 0 <= self.rate < math.inf:
             raise InputError(_("--rate must be 0 (no limit) or more, not {rate}", rate=self.rate))
         if not 0 < self.timeout < math.inf:
@@ -78,6 +82,7 @@ class Rate:
             client: The client's address.
             now: The current time in seconds.
         """
+        client = network_of(client)
         left, then = self.clients.pop(client, (self.at_once, now))
         left = min(self.at_once, left + (now - then) * self.per_second)
         allowed = left >= 1
@@ -88,3 +93,15 @@ class Rate:
             wait = math.ceil((1 - left) / self.per_second)
             message = f"rate limit of {self.per_second:g} requests per second exceeded: wait {wait} s"
             raise RequestRejected(429, message, **{"Retry-After": str(wait)})
+
+
+def network_of(address):
+    """Returns whom an address belongs to: itself, or for IPv6 its network of 64 bits, which one client may use whole.
+
+    What is no address, which only a trusted proxy can send, is cut to the length of one.
+    """
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:LONGEST_ADDRESS]
+    return address if parsed.version == 4 else str(ipaddress.ip_network((int(parsed), 64), strict=False))

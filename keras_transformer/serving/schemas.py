@@ -6,7 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from keras_transformer.chat.answering import Way
 from keras_transformer.decoding.beam_search import Beam
-from keras_transformer.decoding.config import GenerationConfig
+from keras_transformer.decoding.config import LONGEST, GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.serving.engine import Settings
 
@@ -90,7 +90,7 @@ class GenerationParams(Message):
         description="Generate an answer, retrieve that of the nearest known question, or both (hybrid). Default: that "
         "of the run; generate if a strategy, another decoding setting, several answers or attention are requested.",
     )
-    max_length: Annotated[int, Field(ge=1, le=LARGEST), FROM_FLOAT] | None = Field(
+    max_length: Annotated[int, Field(ge=1, le=LONGEST), FROM_FLOAT] | None = Field(
         None, description="Maximum number of tokens of an answer; the limit of the run is the default and the maximum."
     )
     min_length: Whole = Field(0, ge=0, le=LARGEST, description="Minimum number of tokens of an answer.")

@@ -69,11 +69,11 @@ class Rows(Message):
     signature_name: Literal["serving_default"] = "serving_default"
     instances: list[Instance] = Field(min_length=1, max_length=MAX_QUESTIONS, examples=[["안녕하세요", "hello"]])
 
-    def asked(self):
+    def question_texts(self):
         """Returns the questions as texts."""
         return [plain(one.questions if isinstance(one, Row) else one) for one in self.instances]
 
-    def answered(self, answers):
+    def response(self, answers):
         """Returns the response for the `Answer`s."""
         return {"predictions": [{"answers": one.text, "scores": one.score} for one in answers]}
 
@@ -86,11 +86,11 @@ class Columns(Message):
         Annotated[Texts, Tag("<list>")] | Annotated[Column, Tag("<questions>")], form("a list of questions")
     ]  # fmt: skip
 
-    def asked(self):
+    def question_texts(self):
         """Returns the questions as texts."""
         return [plain(text) for text in (self.inputs.questions if isinstance(self.inputs, Column) else self.inputs)]
 
-    def answered(self, answers):
+    def response(self, answers):
         """Returns the response for the `Answer`s."""
         return {"outputs": {"answers": [one.text for one in answers], "scores": [one.score for one in answers]}}
 
@@ -119,7 +119,7 @@ class Predictions(Message):
     predictions: list[Prediction]
 
 
-class Found(Message):
+class ColumnOutputs(Message):
     """All answers under the names of the model's outputs."""
 
     answers: list[str]
@@ -129,7 +129,7 @@ class Found(Message):
 class Outputs(Message):
     """Answers in column format."""
 
-    outputs: Found
+    outputs: ColumnOutputs
 
 
 class Status(Message):
@@ -167,15 +167,15 @@ def add_tf_serving(app, name, batcher):
         name: The model's name.
         batcher: The `Batcher`.
     """
-    errors = {status: {"model": TFServingError} for status in (400, 401, 413, 422, 429, 503, 504)}
+    errors = {status: {"model": TFServingError} for status in (400, 401, 403, 413, 415, 422, 429, 503, 504)}
     described = {"tags": ["as TensorFlow Serving"], "responses": errors}
 
     async def status() -> ModelStatus:
         return ModelStatus(model_version_status=[VersionStatus(state="AVAILABLE" if batcher.ready else "LOADING")])
 
     async def predict(request: PredictRequest) -> Predictions | Outputs:
-        results = await batcher.answers(request.asked(), Settings())
-        return request.answered([answers[0] for answers, _ in results])
+        results = await batcher.answers(request.question_texts(), Settings())
+        return request.response([answers[0] for answers, _ in results])
 
     for version in ("", f"/versions/{VERSION}"):
         path = f"/v1/models/{name}{version}"

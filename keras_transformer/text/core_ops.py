@@ -11,8 +11,9 @@ from keras_transformer.text.ops.composition import Composition
 from keras_transformer.text.ops.detokenizer import Detokenizer
 from keras_transformer.text.ops.normalizer import Normalizer
 from keras_transformer.text.ops.segmentation import BytePairs, Characters, Unigram, Words
+from keras_transformer.text.ops.subwords import SubwordDetokenizer, SubwordSegmentation
 from keras_transformer.text.ops.unknown import UnknownAsBytes, UnknownAsOne
-from keras_transformer.text.sentence_pieces import SentencePieces
+from keras_transformer.text.subwords import Subwords
 
 CPU = "CPU:0"  # String operations run on the CPU anyway. This avoids transfers to another device and back.
 
@@ -24,32 +25,22 @@ class CoreTokenizer(tf.Module):
     bytes are treated as U+FFFD.
 
     Args:
-        tokenizer: The `Tokenizer` to reproduce.
+        tokenizer: The `Tokenizer` to reproduce, of a SentencePiece model.
 
     Raises:
-        InputError: If the tokenizer is a `.subwords` vocabulary, or a SentencePiece model with features that
-            `Tokenizer.train` does not use.
+        InputError: If the SentencePiece model has features that `Tokenizer.train` does not use.
     """
 
     def __init__(self, tokenizer):
         super().__init__()
-        if tokenizer.ending != SentencePieces.ending:
-            raise InputError(
-                _("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
-            )
         model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
         check(model)
         with tf.device(CPU):
-            self._compose = Composition()
+            self.normalize = Normalization()
             self._normalize = Normalizer(model.normalizer_spec)
             self._segment = segmentation(model)
             self._spell = spelling(model)
             self._join = Detokenizer(model)
-
-    def normalize(self, texts):
-        """Normalizes strings (batch,) as `text.normalize` does."""
-        with tf.device(CPU):
-            return tf.strings.strip(tf.strings.regex_replace(self._compose(texts), re2(SPACES), " "))
 
     def encode(self, texts):
         """Tokenizes strings (batch,) into an int32 RaggedTensor (batch, None), without start and end."""
@@ -62,6 +53,70 @@ class CoreTokenizer(tf.Module):
         with tf.device(CPU):
             ids = ids if isinstance(ids, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(ids)
             return self._join(ids.with_row_splits_dtype(tf.int32))
+
+
+class CoreSubwords(tf.Module):
+    """The same for a `.subwords` vocabulary.
+
+    Args:
+        tokenizer: The `Tokenizer` to reproduce, of such a vocabulary.
+
+    Raises:
+        InputError: If the vocabulary has pieces of letters and other characters, which tensorflow-datasets finds
+            before it splits a text into words. None that it made from texts has.
+    """
+
+    def __init__(self, tokenizer):
+        super().__init__()
+        vocabulary = tokenizer.vocabulary
+        if vocabulary.has_mixed_pieces:
+            raise InputError(
+                _("this .subwords vocabulary has pieces of letters and punctuation: encode its text outside the graph")
+            )
+        with tf.device(CPU):
+            self.normalize = Normalization()
+            self._preprocess = vocabulary.preprocessing
+            self._segment = SubwordSegmentation(vocabulary.subwords)
+            self._join = SubwordDetokenizer(vocabulary.subwords, specials=2)
+
+    def encode(self, texts):
+        """Tokenizes strings (batch,) into an int32 RaggedTensor (batch, None), without start and end."""
+        with tf.device(CPU):
+            texts = preprocessed(texts, self._preprocess) if self._preprocess else texts
+            return self._segment(texts).with_row_splits_dtype(tf.int64)
+
+    def decode(self, ids):
+        """Decodes int32 token ids, ragged or padded (batch, length), into strings (batch,)."""
+        with tf.device(CPU):
+            ids = ids if isinstance(ids, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(ids)
+            return self._join(ids.with_row_splits_dtype(tf.int32))
+
+
+class Normalization(tf.Module):
+    """Normalizes strings (batch,) as `text.normalize` does."""
+
+    def __init__(self):
+        super().__init__()
+        self._compose = Composition()
+
+    def __call__(self, texts):
+        with tf.device(CPU):
+            return tf.strings.strip(tf.strings.regex_replace(self._compose(texts), re2(SPACES), " "))
+
+
+def core_tokenizer(tokenizer):
+    """Returns the `CoreTokenizer` or `CoreSubwords` of a `Tokenizer`."""
+    return (CoreSubwords if tokenizer.ending == Subwords.ending else CoreTokenizer)(tokenizer)
+
+
+def preprocessed(texts, preprocessing):
+    """Applies a `Preprocessing` to strings (batch,)."""
+    if preprocessing.lower:
+        # TensorFlow's lower-casing ends a text at a zero character; another one that is no letter goes the same way.
+        texts = tf.strings.lower(tf.strings.regex_replace(texts, r"\x00", "\x01"), "utf-8")
+    for pattern, replacement in preprocessing.replacements:
+        texts = tf.strings.regex_replace(texts, pattern, replacement)
+    return tf.strings.regex_replace(texts, f"^{re2(SPACES)}|{re2(SPACES)}$", "")
 
 
 def check(model):

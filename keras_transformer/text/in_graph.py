@@ -24,7 +24,7 @@ class InGraphTokenizer(tf.Module):
         super().__init__()
         if tokenizer.ending != SentencePieces.ending:
             raise InputError(
-                _("a .subwords vocabulary has no operation in TensorFlow: encode its text outside the graph")
+                _("a .subwords vocabulary has no operation in tensorflow-text: use the core operations of TensorFlow")
             )
         try:
             import tensorflow_text

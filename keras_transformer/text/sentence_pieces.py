@@ -5,18 +5,20 @@ import io
 import warnings
 
 import sentencepiece
+from google.protobuf.message import DecodeError
 from sentencepiece import sentencepiece_model_pb2
 
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
 from keras_transformer.text import jamo as hangul
-from keras_transformer.text.normalize import normalize
+from keras_transformer.text.normalize import check_unicode, normalize
 
 UNK_ID, START_ID, END_ID, SEPARATOR_ID = 1, 2, 3, 4  # After `PAD_ID`.
 SEPARATOR = "<sep>"
 SPACE = "▁"  # Stands for a space in SentencePiece pieces.
 BYTE_PIECES = 256
+LONGEST_WORD = 2000  # Characters. Training on longer ones, which are no words, takes the square of their length.
 
 MODEL_TYPES = {
     "sentencepiece": "unigram", "unigram": "unigram", "bpe": "bpe", "character": "char", "word": "word",
@@ -40,15 +42,19 @@ class SentencePieces:
 
     ending = ".model"
     unk_id, start_id, end_id = UNK_ID, START_ID, END_ID
+    preprocessing = None  # `normalize` is all that a text needs.
 
     def __init__(self, data):
         self.data = data
+        try:
+            model = sentencepiece_model_pb2.ModelProto.FromString(data)
+        except DecodeError as error:
+            raise RuntimeError(str(error)) from error
         self._pieces = sentencepiece.SentencePieceProcessor(model_proto=data)
         self.size = self._pieces.get_piece_size()
         check_special_ids(self._pieces)
         separated = self.size > SEPARATOR_ID and self._pieces.id_to_piece(SEPARATOR_ID) == SEPARATOR
         self.separator_id = SEPARATOR_ID if separated else None
-        model = sentencepiece_model_pb2.ModelProto.FromString(data)
         self.composes = bool(model.denormalizer_spec.precompiled_charsmap)
         self.units = str.split if model.trainer_spec.model_type == model.trainer_spec.WORD else list
 
@@ -90,7 +96,9 @@ def check_special_ids(pieces):
 
 def train(texts, vocab_size, kind, jamo, separator):
     """Trains `SentencePieces`. The arguments are those of `Tokenizer.train`."""
-    texts = [text for text in map(normalize, texts) if text]
+    texts = [with_shorter_words(text) for text in map(normalize, texts) if text.strip("\0 ")]
+    for text in texts:
+        check_unicode(text)
     if not texts:
         raise InputError(_("there is no text to train a tokenizer on"))
     model_type = MODEL_TYPES[kind]
@@ -121,6 +129,13 @@ def train(texts, vocab_size, kind, jamo, separator):
     if model_type not in OPEN:
         warn_of_unknown(vocabulary, texts, kind)
     return vocabulary
+
+
+def with_shorter_words(text):
+    """Returns a normalized text whose words are cut off after `LONGEST_WORD` characters."""
+    if len(text) <= LONGEST_WORD:
+        return text
+    return " ".join(word[:LONGEST_WORD] for word in text.split(" "))
 
 
 def check_size(texts, vocab_size, jamo, separator, model_type):
@@ -157,7 +172,12 @@ def warn_of_unknown(vocabulary, texts, kind):
     if unknown:
         total = sum(map(len, ids))
         warnings.warn(
-            f"the {kind} tokenizer of {vocabulary.size} ids leaves {100 * unknown / total:.1f} % of the text unknown: "
-            "increase --vocab-size, or use the kind sentencepiece",
+            _(
+                "the {kind} tokenizer of {size} ids leaves {share} of the text unknown: increase --vocab-size, "
+                "or use the kind sentencepiece",
+                kind=kind,
+                size=vocabulary.size,
+                share=f"{100 * unknown / total:.1f} %",
+            ),
             stacklevel=4,
         )

@@ -9,6 +9,7 @@ from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
 from keras_transformer.text import sentence_pieces
+from keras_transformer.text.normalize import check_unicode
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
 from keras_transformer.text.subwords import HEADER, Subwords
 
@@ -101,12 +102,18 @@ class Tokenizer:
         """
         try:
             data = pathlib.Path(path).read_bytes()
+        except (OSError, ValueError) as error:  # ValueError: a path with a NUL character.
+            raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        return cls.of_file(path, data)
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike, data: bytes) -> "Tokenizer":
+        """Returns the tokenizer of a file's content, as `load` does; the path is for error messages."""
+        try:
             return cls(Subwords(data) if data.startswith(HEADER) else SentencePieces(data))
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}") from error
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise InputError(
                 _("{path}: neither a SentencePiece model nor a .subwords vocabulary, or damaged", path=path)
             ) from error
@@ -144,14 +151,29 @@ class Tokenizer:
             >>> tokenizer = Tokenizer.train(["good night", "good day"])
             >>> tokenizer.decode([tokenizer.start_id, *tokenizer.encode("good day"), tokenizer.end_id])
             'good day'
+
+        Raises:
+            InputError: If an id is not one of the vocabulary.
         """
         rows = [[int(i) for i in row] if hasattr(row, "__len__") else int(row) for row in ids]
         if not rows:
             return ""
-        return self.vocabulary.decode(rows) if isinstance(rows[0], list) else self.vocabulary.decode([rows])[0]
+        many = isinstance(rows[0], list)
+        return self._decode(rows) if many else self._decode([rows])[0]
+
+    def _decode(self, rows):
+        for row in rows:
+            if row and not 0 <= min(row) <= max(row) < self.vocab_size:
+                raise InputError(_("token ids must be from 0 to {largest}", largest=self.vocab_size - 1))
+        return self.vocabulary.decode(rows)
 
     def normal_form(self, text: str) -> str:
-        """Returns the normalized text, which `decode(encode(text))` equals if nothing in it is unknown."""
+        """Returns the normalized text, which `decode(encode(text))` equals if nothing in it is unknown.
+
+        Raises:
+            InputError: If the text is not valid Unicode: it contains half a character (a lone surrogate).
+        """
+        check_unicode(text)
         return self.vocabulary.normal_form(text)
 
     def pieces(self, text: str) -> list[str]:
@@ -163,7 +185,7 @@ class Tokenizer:
         units = dict.fromkeys(self.vocabulary.units(self.normal_form(text)))
         return [unit for unit in units if not self.vocabulary.knows(unit)]
 
-    def knows_nothing_of(self, text: str) -> bool:
+    def has_only_unknown(self, text: str) -> bool:
         """Returns whether all characters of a text (for the kind "word", words) are unknown. False for a blank text."""
         units = set(self.vocabulary.units(self.normal_form(text))) - {" "}
         return bool(units) and len(self.unknown(text)) == len(units)

@@ -16,13 +16,13 @@ from keras_transformer.language import translate as _
 from keras_transformer.training.corrections import corrected
 
 MOST_EXCHANGES = 200_000  # A larger corpus gets no datastore; its answers are always generated.
-ASKED = 500  # Validation questions that the answering mode is chosen with.
-READ = 50_000  # Validation pairs that these questions are drawn from.
+NUM_QUESTIONS = 500  # Validation questions that the answering mode is chosen with.
+NUM_VALIDATION_PAIRS = 50_000  # Validation pairs that these questions are drawn from.
 SIMILARITIES = np.linspace(0.1, 0.95, 18)  # Candidate similarity thresholds for `hybrid`.
-WORTH_IT = 0.5  # Minimum gain in chrF over a simpler answering mode.
+MIN_GAIN = 0.5  # Minimum gain in chrF over a simpler answering mode.
 # The same for a memorized corpus. It is judged by noisy copies of its questions, and the generator was trained on such
 # copies: its score says little about questions in other words, which it answers with nonsense.
-WORTH_IT_MEMORIZED = 10.0
+MIN_GAIN_MEMORIZED = 10.0
 
 
 def prepare_answers(run, corpus):
@@ -41,7 +41,7 @@ def prepare_answers(run, corpus):
         return _("More than {most:,} exchanges: answers are generated, without a datastore.", most=MOST_EXCHANGES)
     save_datastore(run.path, run.id, exchanges, learn_embeddings(*questions_and_answers(exchanges), run.config.seed))
     bot = Chatbot.load(run.path)
-    answering = choose_answering(bot, asked_of(validation, run.config))
+    answering = choose_answering(bot, draw_questions(validation, run.config))
     answering.save(run.path)
     return in_words(answering, bot.memorized)
 
@@ -53,9 +53,9 @@ def exchanges_of(run, corpus):
     for splits in corrected(corpus, run.corpus.get("corrections")).splits(config.turns, config.hold_out):
         if "train" in splits and len(exchanges) <= MOST_EXCHANGES:
             exchanges += itertools.islice(as_exchanges(splits["train"]), MOST_EXCHANGES + 1 - len(exchanges))
-        if "validation" in splits and sum(map(len, validation)) < READ:
+        if "validation" in splits and sum(map(len, validation)) < NUM_VALIDATION_PAIRS:
             validation.append(splits["validation"])
-    return exchanges, pandas.concat(validation)[["question", "answer"]].head(READ)
+    return exchanges, pandas.concat(validation)[["question", "answer"]].head(NUM_VALIDATION_PAIRS)
 
 
 def as_exchanges(pairs):
@@ -68,7 +68,7 @@ def as_exchanges(pairs):
         yield Exchange(question, answer, file if has_file else None, int(row if has_file else number))
 
 
-def asked_of(validation, config):
+def draw_questions(validation, config):
     """Draws validation questions; returns a dictionary from each to its answers.
 
     Without held-out questions, these are noisy copies of the training questions.
@@ -79,7 +79,7 @@ def asked_of(validation, config):
     answers = {}
     for question, answer in zip(validation["question"], validation["answer"]):
         answers.setdefault(canonical(question), []).append(answer)
-    drawn = random.permutation(len(answers))[:ASKED]
+    drawn = random.permutation(len(answers))[:NUM_QUESTIONS]
     questions = list(answers)
     return {questions[number]: answers[questions[number]] for number in sorted(drawn)}
 
@@ -104,7 +104,7 @@ def choose_answering(bot, answers_by_question):
     mixed = [np.where(similarities >= least, retrieved, generated).mean() for least in SIMILARITIES]
     best = int(np.argmax(mixed))
     chrf = {GENERATE: generated.mean(), RETRIEVE: retrieved.mean(), HYBRID: mixed[best]}
-    gain = WORTH_IT_MEMORIZED if bot.memorized else WORTH_IT
+    gain = MIN_GAIN_MEMORIZED if bot.memorized else MIN_GAIN
     simpler = GENERATE if chrf[GENERATE] >= chrf[RETRIEVE] + gain else RETRIEVE
     way = HYBRID if chrf[HYBRID] >= chrf[simpler] + gain else simpler
     chrf = {name: round(float(value), 2) for name, value in chrf.items()}

@@ -9,9 +9,11 @@ import warnings
 from functools import partial
 
 import keras
+import numpy as np
 import tensorflow as tf
 
-from keras_transformer.runs.atomic_io import write_atomically
+from keras_transformer.language import translate as _
+from keras_transformer.runs.checksums import write_recorded
 from keras_transformer.runs.history import (
     DIVERGED,
     METRICS,
@@ -30,10 +32,10 @@ class Interrupted(Exception):
 
 
 class EpochScores(keras.callbacks.Callback):
-    """Computes all scores of an epoch that Keras does not, and replaces those that it averages over batches.
+    """Computes the epoch scores that Keras lacks, and replaces those that Keras averages over batches.
 
-    The callbacks after it find in the logs: "loss" and "val_loss" in nats per token, "val_bits_per_char", which is
-    comparable across tokenizers and programs, and the training speed "pairs/s", which the progress bar shows too.
+    It adds to the logs, which later callbacks read: "loss" and "val_loss" in nats per token, "val_bits_per_char", which
+    is comparable across tokenizers and programs, and the training speed "pairs/s", which the progress bar shows too.
 
     Args:
         pairs_per_step: Average number of pairs in a batch.
@@ -67,24 +69,25 @@ class TolerantTensorBoard(keras.callbacks.TensorBoard):
     """TensorBoard callback that does not stop the training if its logs cannot be written, e.g. on a full disk."""
 
     def on_test_end(self, logs=None):
-        with self.forgiving():
+        with self.errors_as_warnings():
             super().on_test_end(logs)
 
     def on_epoch_end(self, epoch, logs=None):
-        with self.forgiving():
+        with self.errors_as_warnings():
             super().on_epoch_end(epoch, logs)
 
     def on_train_end(self, logs=None):
-        with self.forgiving():
+        with self.errors_as_warnings():
             super().on_train_end(logs)
 
     @contextlib.contextmanager
-    def forgiving(self):
+    def errors_as_warnings(self):
         """Turns TensorFlow's write errors into warnings."""
         try:
             yield
         except tf.errors.OpError:
-            warnings.warn(f"{self.log_dir}: some of TensorBoard's logs could not be written", stacklevel=3)
+            message = _("{folder}: some of TensorBoard's logs could not be written", folder=self.log_dir)
+            warnings.warn(message, stacklevel=3)
 
 
 class RunCheckpoint(keras.callbacks.Callback):
@@ -145,17 +148,19 @@ class RunCheckpoint(keras.callbacks.Callback):
         return self.step % self.steps_per_epoch != 0
 
     def save(self):
-        """Saves a checkpoint."""
-        self.write([self.checkpoint()])
+        """Saves a checkpoint, unless a weight is not finite: the next step detects that the training has diverged."""
+        tensors = snapshot(state(self.model))
+        if all(np.isfinite(value).all() for name, value in tensors.items() if name.startswith("variables")):
+            self.write([self.checkpoint(tensors)])
 
     def write(self, steps):
         """Passes functions that write files to the writer, and notes the time of the checkpoint."""
         self.writer.write(steps)
         self.saved_at = time.perf_counter()
 
-    def checkpoint(self):
-        """Returns a function that writes the current state as a checkpoint."""
-        tensors = snapshot(state(self.model))
+    def checkpoint(self, tensors=None):
+        """Returns a function that writes a state of the model, by default the current one, as a checkpoint."""
+        tensors = snapshot(state(self.model)) if tensors is None else tensors
         return partial(save_checkpoint, self.run, tensors, self.step, list(self.rows), self.seconds())
 
     def weights(self):
@@ -188,13 +193,18 @@ def write_metrics(path, rows):
     if not rows:
         return
     try:
-        write_atomically(path, rows_text(rows).encode("utf-8"))
+        write_recorded(path, rows_text(rows).encode("utf-8"))
     except PermissionError as error:  # Open in a spreadsheet on Windows. The checkpoint contains the rows as well.
-        warnings.warn(f"{path.name} cannot be written now, will retry: {error.strerror}", stacklevel=2)
+        message = _("{file} cannot be written now, will retry: {reason}", file=path.name, reason=error.strerror)
+        warnings.warn(message, stacklevel=2)
+
+
+STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Ctrl-C, the end of a job or of the system, and the end of the terminal, which Windows has not."""
 
 
 class StopOnInterrupt(keras.callbacks.Callback):
-    """On Ctrl-C, saves a checkpoint after the current step and stops; a second Ctrl-C stops immediately.
+    """On Ctrl-C, SIGTERM or SIGHUP, saves a checkpoint after the current step and stops; a second one stops at once.
 
     Args:
         run_checkpoint: The `RunCheckpoint` that saves the state.
@@ -206,20 +216,24 @@ class StopOnInterrupt(keras.callbacks.Callback):
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():
-            self.previous = signal.signal(signal.SIGINT, self.on_signal)
+            # What is ignored, as SIGHUP is under nohup, stays ignored, except Ctrl-C.
+            numbers = [one for one in STOPPING if one == signal.SIGINT or signal.getsignal(one) != signal.SIG_IGN]
+            self.previous = {number: signal.signal(number, self.on_signal) for number in numbers}
         return self
 
     def __exit__(self, *_):
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self.previous)
+            for number, handler in self.previous.items():
+                signal.signal(number, handler)
 
-    def on_signal(self, *_):
-        """Handles SIGINT: requests a stop, or raises `KeyboardInterrupt` if one was requested before."""
+    def on_signal(self, *signal_and_frame):
+        """Handles a signal: requests a stop, or raises `KeyboardInterrupt` if one was requested before."""
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        line = "Stopping after this step … (press Ctrl-C again to stop immediately without saving)"
-        print(encodable(f"\n{line}"), flush=True)
+        line = _("Stopping after this step … (press Ctrl-C again to stop immediately without saving)")
+        with contextlib.suppress(OSError):  # After SIGHUP, the terminal is gone.
+            print(encodable(f"\n{line}"), flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
         if self.requested and self.run_checkpoint.in_an_epoch():

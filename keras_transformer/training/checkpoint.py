@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
+from keras_transformer.runs.checksums import check
 from keras_transformer.runs.run import CHECKPOINT
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 
@@ -32,10 +33,15 @@ def save_checkpoint(run, tensors, step, rows, seconds):
 def load_checkpoint(run):
     """Returns the last checkpoint: arrays by name, step, rows and seconds; empty and zero if there is none."""
     path = run.path / CHECKPOINT
+    check(path, run.id)
     if not path.is_file():
         return {}, 0, [], 0.0
     tensors, about = load_tensors(path, run.id)
-    return tensors, about["step"], about["rows"], about["seconds"]
+    try:
+        rows = [{**row} for row in about["rows"]]
+        return tensors, int(about["step"]), rows, float(about["seconds"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(_("{path}: damaged: {error}", path=path, error=error)) from error
 
 
 def restore(model, tensors, kind):

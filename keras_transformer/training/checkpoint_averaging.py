@@ -3,6 +3,7 @@
 The saved weights of an epoch are the exponential moving average, the weights that were validated.
 """
 
+import contextlib
 import math
 import os
 from collections.abc import Sequence
@@ -18,7 +19,9 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.models.packed import packed
+from keras_transformer.runs.checksums import check
 from keras_transformer.runs.history import SCORE, best_row, ranked
+from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import Run
 from keras_transformer.runs.tensor_file import load_tensors
 from keras_transformer.training.answering import prepare_answers
@@ -49,10 +52,17 @@ def average_epochs(
         "val_bits_per_char"; "best" is the row of the best single epoch.
 
     Raises:
-        InputError: If the corpus is not the run's, or fewer epochs are kept.
+        InputError: If the corpus is not the run's, fewer epochs are kept, or the average is to be saved in a run that
+            is being trained.
     """
     if (last is None) == (best is None):
         raise InputError(_("give either the number of last epochs or the number of best epochs to average"))
+    with locked(run_dir) if keep and Run.exists(run_dir) else contextlib.nullcontext():
+        return averaged(corpus, run_dir, last, best, keep)
+
+
+def averaged(corpus, run_dir, last, best, keep):
+    """Does what `average_epochs` does, without a lock."""
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     run = Run(run_dir)
     check_corpus(run, corpus.survey(run.config.turns, run.config.hold_out))
@@ -85,7 +95,7 @@ def choose(run, last, best):
         )
     if best is None:
         return dict(list(paths.items())[-number:])
-    rows = [load_tensors(path, run.id)[1] for path in paths.values()]
+    rows = [load_epoch(run, path)[1] for path in paths.values()]
     return {row["epoch"]: paths[row["epoch"]] for row in ranked(rows, run.config.monitor)[:number]}
 
 
@@ -93,9 +103,15 @@ def mean_weights(run, paths):
     """Returns the mean of each weight over several files, summed in float64, as NumPy arrays by name."""
     total = {}
     for path in paths:
-        for name, value in load_tensors(path, run.id)[0].items():
+        for name, value in load_epoch(run, path)[0].items():
             total[name] = total.get(name, 0) + value.astype("float64")
     return {name: np.asarray(value / len(paths), "float32") for name, value in total.items()}
+
+
+def load_epoch(run, path):
+    """Returns the weights of a kept epoch and its row of metrics; raises `InputError` if the file is damaged."""
+    check(path, run.id)
+    return load_tensors(path, run.id)
 
 
 def validate(run, model, corpus):

@@ -18,7 +18,7 @@ class CorrectedCorpus:
 
     def __init__(self, corpus, corrections):
         self._corpus = corpus
-        self._latest = {normalize(one["question"]): one for one in corrections}
+        self._latest = {normalize(correction["question"]): correction for correction in corrections}
 
     def splits(self, turns=1, hold_out=True):
         """Yields the splits of `Corpus.splits` with corrected training pairs.
@@ -29,22 +29,23 @@ class CorrectedCorpus:
         added = set()
         for splits in self._corpus.splits(turns, hold_out):
             for name in splits.keys() & set(names):
-                pairs = [self._kept(splits[name])]
+                pairs = [self._uncorrected(splits[name])]
                 if name not in added:
-                    pairs += self._taught(splits[name].columns)
+                    pairs += self._added_pairs(splits[name].columns)
                 added.add(name)
                 splits = {**splits, name: pandas.concat(pairs, ignore_index=True)}
             yield splits
 
-    def _kept(self, pairs):
+    def _uncorrected(self, pairs):
+        """Returns the pairs whose questions have no correction."""
         return pairs[[normalize(question) not in self._latest for question in pairs["question"]]]
 
-    def _taught(self, columns):
+    def _added_pairs(self, columns):
         """Returns the taught pairs as a list with one DataFrame, or an empty list."""
         taught = [
-            (one["question"], one["answer"], one["question"], row, CORRECTIONS)
-            for row, one in enumerate(self._latest.values(), 1)
-            if "answer" in one
+            (correction["question"], correction["answer"], correction["question"], row, CORRECTIONS)
+            for row, correction in enumerate(self._latest.values(), 1)
+            if "answer" in correction
         ]
         if not taught:
             return []
@@ -55,6 +56,12 @@ class CorrectedCorpus:
 def corrected(corpus, corrections):
     """Returns the corpus with a list of corrections applied, or the corpus itself if there are none."""
     return CorrectedCorpus(corpus, corrections) if corrections else corpus
+
+
+def with_taught(pairs, corrections):
+    """Returns the questions and answers of a DataFrame and those of a list of corrections, as a dictionary of lists."""
+    taught = [correction for correction in corrections if "answer" in correction]
+    return {side: [*pairs[side], *(correction[side] for correction in taught)] for side in ("question", "answer")}
 
 
 def corrections_for(run, parent):

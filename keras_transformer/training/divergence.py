@@ -11,7 +11,7 @@ from keras_transformer.runs.history import DIVERGED, best_row, has_diverged
 from keras_transformer.training.callbacks import learning_rate
 from keras_transformer.training.distributed.cluster import wait_for_all
 from keras_transformer.training.fine_tuning import load_origin
-from keras_transformer.training.initialization import draw_alike
+from keras_transformer.training.initialization import initialize_as_tensorflow
 from keras_transformer.training.schedule import make_schedule
 
 MARGIN = math.log(1.25)
@@ -169,7 +169,7 @@ def load_initial(run, model):
         return
     keras.utils.set_random_seed(run.config.seed)
     initial = run.build_model()
-    draw_alike(initial)
+    initialize_as_tensorflow(initial)
     for variable, value in zip(model.weights, initial.weights, strict=True):
         variable.assign(keras.ops.convert_to_numpy(value))
 

@@ -1,4 +1,4 @@
-"""Initial weights that are equal on all backends, although Keras draws different ones on each."""
+"""Initial weights that are equal on all backends, although Keras draws different random numbers on each."""
 
 import keras
 import tensorflow as tf
@@ -7,7 +7,7 @@ from keras_transformer.compat import all_layers
 from keras_transformer.layers.embedding import TokenEmbedding
 
 
-def draw_alike(model):
+def initialize_as_tensorflow(model):
     """Sets the weights of a new model to those it would have on TensorFlow, so that a seed works on every backend.
 
     Only kernels and embedding tables are drawn at random; all other weights start as zeros or ones.

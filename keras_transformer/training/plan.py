@@ -16,12 +16,14 @@ from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.recombination import recombine
 from keras_transformer.data.tokenized import PairEncoder
+from keras_transformer.errors import InputError
+from keras_transformer.language import translate as _
 from keras_transformer.runs.run import Run
 from keras_transformer.text.tokenizer import Tokenizer
-from keras_transformer.training.corrections import corrected, corrections_for
+from keras_transformer.training.corrections import corrected, corrections_for, with_taught
 from keras_transformer.training.distributed.cluster import count_devices, process_count, process_number
 from keras_transformer.training.distributed.sharding import check_split
-from keras_transformer.training.fine_tuning import check_parent
+from keras_transformer.training.fine_tuning import check_parent, inherited_tokenizers
 from keras_transformer.training.progress import say
 from keras_transformer.training.resume import check_corpus, check_settings
 from keras_transformer.training.schedule import make_schedule
@@ -32,13 +34,14 @@ PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # K
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a training will do.
+    """The plan of a training.
 
     Attributes:
         corpus: The `Corpus`.
         survey: Its `Survey`, without the sample.
-        about: What the run folder stores about the corpus, a dictionary.
+        about: Dictionary about the corpus, which the run folder stores (`Run.corpus`).
         config: The `Config`.
+        run: The `Run` to resume, or None.
         parent: The `Run` to fine-tune, or None.
         tokenizers: The `Tokenizer`s of questions and of answers; the same object if they share one.
         training: The `PackedRows` to train on.
@@ -51,6 +54,7 @@ class Plan:
     survey: Survey
     about: dict[str, Any]
     config: Config
+    run: Run | None
     parent: Run | None
     tokenizers: tuple[Tokenizer, Tokenizer]
     training: PackedRows
@@ -60,8 +64,15 @@ class Plan:
 
     @property
     def corrections(self) -> list[dict[str, Any]]:
-        """The corrections of answers that the training pairs follow."""
+        """The corrections that are applied to the training pairs, dictionaries as in `corrections.jsonl`."""
         return self.about.get("corrections", [])
+
+    def check_unchanged(self, run_dir: str | os.PathLike) -> None:
+        """Raises `InputError` if another training has changed the run folder since it was planned for."""
+        run = Run(run_dir) if Run.exists(run_dir) else None
+        before, now = ((one.id, one.config, one.corpus) if one else None for one in (self.run, run))
+        if before != now:
+            raise InputError(_("{run}: another training has just changed it. Run the same command again.", run=run_dir))
 
 
 def make_plan(
@@ -74,10 +85,10 @@ def make_plan(
     model_devices: int,
     settings: Mapping[str, Any],
 ) -> Plan:
-    """Decides what a training will do. Writes nothing; prints the recommendation, if it follows one.
+    """Makes the `Plan` of a training. Writes nothing; prints the recommended settings if they are used.
 
     Args:
-        corpus: See `keras_transformer.train`, as for all arguments but `files`.
+        corpus: The corpus. This and all arguments but `files` are those of `keras_transformer.train`.
         run_dir: The run folder.
         config: The `Config`, or None.
         from_run: Folder of a run to fine-tune, or None.
@@ -96,62 +107,76 @@ def make_plan(
     parent = Run(from_run) if from_run else None
     run = Run(run_dir) if Run.exists(run_dir) else None
     existing_run = run or parent
-    config, survey, recommended = chosen_config(corpus, config, existing_run, settings, files)
+    config, survey, recommended = chosen_config(corpus, config or inherited_config(run, parent), settings, files)
+    if config.grow_vocabulary and not existing_run:
+        raise InputError(_("--grow-vocabulary adds to the vocabulary of a run: name the run with --from RUN"))
     check_split(config, device_count // process_count(), model_devices)
     if run:
         check_settings(run, config, parent)
     if existing_run:
-        check_tokenizers(existing_run, **files)
+        check_tokenizers(parent or existing_run, **files)  # A grown one is no longer that of the file.
     survey = survey or corpus.survey(config.turns, config.hold_out)
     if run:
         check_corpus(run, survey)
     if parent:
         check_parent(parent, config)
-    if existing_run:
-        tokenizers = existing_run.tokenizer, existing_run.target_tokenizer
+    corrections = corrections_for(run, parent)
+    if run:
+        tokenizers = run.tokenizer, run.target_tokenizer
+    elif parent:
+        tokenizers, message = inherited_tokenizers(parent, with_taught(survey.sample, corrections), config)
+        if message and process_number() == 0:
+            say(message)
     else:
         tokenizers = make_tokenizers(survey.sample, config, **files)
-    about = about_corpus({**corpus.source, **files}, survey, corpus.licence)
+    about = about_corpus({**corpus.source, **files}, survey, corpus.licence, corpus.language)
     survey = dataclasses.replace(survey, sample=None)  # Frees the sample, which may be large.
-    if corrections := corrections_for(run, parent):
+    if corrections:
         about["corrections"] = corrections
-    share = {"multiple": device_count // model_devices, "share": (process_number(), process_count())}
-    training, validation = packed_rows(corrected(corpus, corrections), tokenizers, config, **share)
+    training, validation = packed_rows(
+        corrected(corpus, corrections), tokenizers, config,
+        multiple=device_count // model_devices, share=(process_number(), process_count()),
+    )  # fmt: skip
     if recommended and "warmup_steps" not in settings:
         config = fitting_warm_up(config, config.epochs * len(training))
     make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
-    return Plan(corpus, survey, about, config, parent, tokenizers, training, validation, device_count, model_devices)
+    return Plan(
+        corpus, survey, about, config, run, parent, tokenizers, training, validation, device_count, model_devices
+    )
+
+
+def inherited_config(run, parent):
+    """Returns the `Config` of the `Run` to resume, or that of the one to fine-tune, which grew once; else None."""
+    if run:
+        return run.config
+    return parent.config.replace(grow_vocabulary=False) if parent else None
 
 
 def chosen_config(
     corpus: Corpus,
     config: Config | None,
-    existing_run: Run | None,
     settings: Mapping[str, Any],
     files: Mapping[str, str | os.PathLike | None],
 ) -> tuple[Config, Survey | None, bool]:
-    """Chooses the settings of a training: those given, those of a run, or those recommended for the corpus.
+    """Chooses the settings of a training: those given, or those recommended for the corpus.
 
     Prints the recommendation.
 
     Args:
         corpus: The `Corpus`.
-        config: The `Config` that was given, or None.
-        existing_run: The run to resume or to fine-tune, or None.
+        config: The `Config` that was given, or that of a run, or None.
         settings: Settings that override the others.
         files: The files of the tokenizers.
 
     Returns:
         The `Config`, the `Survey` of the corpus if the recommendation needed one, and whether it was recommended.
     """
-    if config is None and existing_run:
-        config = existing_run.config
     if config is None and settings.keys() == FIELDS.keys():
         config = Config()  # All of its settings are overridden.
     if config is not None:
         return config.replace(**settings), None, False
     turns, hold_out = settings.get("turns", 1), settings.get("hold_out")
-    recommendation, survey, _ = recommend_for(corpus, turns, hold_out, *files.values())
+    recommendation, survey, _tokenizer = recommend_for(corpus, turns, hold_out, *files.values())
     recommendation = recommendation.replace(**settings)
     if process_number() == 0:
         say(recommendation.line)
@@ -164,7 +189,7 @@ def fitting_warm_up(config, batches):
     return config if config.warmup_steps <= updates / 2 else config.replace(warmup_steps=max(1, updates // 10))
 
 
-def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **share):
+def packed_rows(corpus, tokenizers, config, names=("train", "validation"), multiple=1, share=(0, 1)):
     """Returns the `PackedRows` of several splits, reading the corpus only once.
 
     Args:
@@ -172,7 +197,8 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
         tokenizers: The tokenizers of questions and answers.
         config: The `Config`.
         names: Names of the splits.
-        **share: The arguments `multiple` and `share` of `PackedRows`.
+        multiple: As for `PackedRows`.
+        share: As for `PackedRows`.
     """
     with contextlib.ExitStack() as files:
         encoders = {
@@ -187,7 +213,7 @@ def packed_rows(corpus, tokenizers, config, names=("train", "validation"), **sha
                     encoders["train"].add(pairs)
         encoded = {name: encoder.finish() for name, encoder in encoders.items()}
     return [
-        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, **share)
+        PackedRows(encoded[name], config.batch_size, config.batch_tokens, name == "train", config.seed, multiple, share)
         for name in names
     ]
 
@@ -206,13 +232,13 @@ def augmented(pairs, config, number):
         yield recombine(pairs, config.recombine, (config.seed, number))
 
 
-def about_corpus(source, survey, licence=None):
+def about_corpus(source, survey, licence=None, language=None):
     """Returns the description of a corpus that the run folder stores."""
     source = {key: absolute(value) if key in PATHS else value for key, value in source.items()}
     name = " ".join(map(os.path.basename, source.get("corpus") or ())) or "pairs"
     pairs = survey.pairs
-    about = {"name": name, "licence": licence, "source": source, "fingerprint": survey.fingerprint, "pairs": pairs}
-    return {**about, **survey.sizes}
+    about = {"name": name, "licence": licence, "language": language, "source": source}
+    return {**about, "fingerprint": survey.fingerprint, "pairs": pairs, **survey.sizes}
 
 
 def absolute(paths):

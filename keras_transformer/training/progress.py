@@ -1,4 +1,4 @@
-"""Progress of a training: a table with a bar on a terminal, Keras' own bar in a notebook, plain lines in a log."""
+"""Progress of a training: a table with a bar on a terminal, Keras' own bar in a notebook, plain lines in a log file."""
 
 import datetime
 import math
@@ -7,6 +7,7 @@ import sys
 import time
 
 import keras
+from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
 from rich.padding import Padding
@@ -16,14 +17,15 @@ from rich.text import Text
 
 from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
+from keras_transformer.printable import printable
 from keras_transformer.runs.history import best_row
 from keras_transformer.training.distributed.cluster import process_number
 
 SILENT, BAR, LINES = 0, 1, 2  # Keras' levels of verbosity.
 GAP = 2  # Columns between two cells.
-BEST, VALIDATION = 6, 20  # Widths on a wide terminal; that of the scores on validation data is where the bar is.
-DROPPED = "pairs/s", "val accuracy", "accuracy", "loss"  # What a narrow terminal does without, in this order.
-REFRESHED = 4  # Times per second.
+BEST, VALIDATION = 6, 20  # Widths of two columns on a wide terminal. The progress bar is in the validation column.
+OPTIONAL_COLUMNS = "pairs/s", "val accuracy", "accuracy", "loss"  # Left out on a narrow terminal, in this order.
+REFRESHES_PER_SECOND = 4
 
 
 def is_terminal(stream):
@@ -72,23 +74,23 @@ def show_samples(samples):
 
 
 def console():
-    """Returns a rich `Console` on the standard output of the moment."""
+    """Returns a rich `Console` on the current standard output."""
     return Console(file=sys.stdout)
 
 
 def encodable(text):
-    """Returns a text with the characters escaped that the standard output cannot encode."""
+    """Returns a text with the characters escaped that the standard output cannot encode, or that would control it."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+    return printable(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
 class EpochTable(keras.callbacks.Callback):
-    """Prints a table with a line per epoch, and below it the current epoch with a bar.
+    """Prints a table with a line per epoch, and below it the current epoch with a progress bar.
 
-    It is a context manager, so that the terminal is restored however the training ends.
+    It is a context manager, which restores the terminal at the end of the training, also after an error.
 
     Args:
-        run_checkpoint: The `RunCheckpoint`, which knows steps and metrics. It must be called before.
+        run_checkpoint: The `RunCheckpoint`, which holds steps and metrics. It must be called before this callback.
         config: The `Config`.
     """
 
@@ -100,7 +102,7 @@ class EpochTable(keras.callbacks.Callback):
         self.star = "★" if encodable("★") == "★" else "*"
         self.logs, self.validating, self.timer = {}, False, EpochTimer()
         self.live = Live(
-            get_renderable=self.current, console=self.console, refresh_per_second=REFRESHED, transient=True
+            get_renderable=self.current, console=self.console, refresh_per_second=REFRESHES_PER_SECOND, transient=True
         )
 
     def __enter__(self):
@@ -152,7 +154,7 @@ class EpochTable(keras.callbacks.Callback):
         return cells | {"pairs/s": f"{row['pairs/s']:,.0f}"}
 
     def time_left(self, steps):
-        """Returns the time that the steps left in the epoch and the epochs left take, in words; empty if unknown."""
+        """Returns the estimated time of `steps` and of the remaining epochs, as text; "" if unknown."""
         seconds = self.timer.left(steps, self.run_checkpoint.steps_per_epoch, self.config.epochs - self.epoch)
         return "" if seconds is None else str(datetime.timedelta(seconds=round(seconds)))
 
@@ -173,13 +175,13 @@ HEADINGS = (
     translatable("epoch"), translatable("loss"), translatable("validation"), translatable("accuracy"),
     translatable("val accuracy"), translatable("pairs/s"), translatable("left"), translatable("best"),
 )  # fmt: skip
-"""All columns, by which `EpochTable` knows them; their headings are in the language in use."""
+"""The names of all columns. Their headings are translated."""
 
 
 def fitting_columns(config, width):
     """Returns the columns of the table, a dictionary from names to widths.
 
-    The other values of `Config.monitor` are best where one of the losses is; accuracies have a column of their own.
+    A monitored accuracy has its own column. The other monitored metrics are best in the same epoch as a loss.
 
     Args:
         config: The `Config`.
@@ -188,17 +190,18 @@ def fitting_columns(config, width):
     monitor = config.monitor.replace("_", " ")
     columns = {"epoch": max(5, len(f"{config.epochs}/{config.epochs}")), "loss": 6, "validation": len("validation")}
     columns |= {monitor: len(monitor)} if monitor.endswith("accuracy") else {}
-    columns |= {"pairs/s": 8, "left": 8, "best": 1}
-    for name in DROPPED:
-        if taken(columns) <= width:
+    columns |= {"pairs/s": 8, "left": 8}
+    columns = {name: max(least, cell_len(_(name))) for name, least in columns.items()} | {"best": 1}
+    for name in OPTIONAL_COLUMNS:
+        if table_width(columns) <= width:
             break
         columns.pop(name, None)
     for name, most in (("best", BEST), ("validation", VALIDATION)):
-        columns[name] += max(0, min(most - columns[name], width - taken(columns)))
+        columns[name] += max(0, min(most - columns[name], width - table_width(columns)))
     return columns
 
 
-def taken(columns):
+def table_width(columns):
     """Returns the width of columns with the gaps between them."""
     return sum(columns.values()) + GAP * (len(columns) - 1)
 
@@ -207,25 +210,25 @@ class EpochTimer:
     """Estimates the time left. The first step does not count, because it compiles the model."""
 
     def __init__(self, now=time.perf_counter):
-        self.now, self.start, self.first, self.of_a_step, self.of_an_epoch = now, None, 0, None, None
+        self.now, self.start, self.first, self.seconds_per_step, self.seconds_per_epoch = now, None, 0, None, None
 
     def step(self, done):
-        """Notes that a step of the current epoch has ended, as the one with the given number."""
+        """Records the end of a step of the current epoch; `done` is its number, starting from 1."""
         if self.start is None:
             self.start, self.first = self.now(), done
         elif done > self.first:
-            self.of_a_step = (self.now() - self.start) / (done - self.first)
+            self.seconds_per_step = (self.now() - self.start) / (done - self.first)
 
     def epoch(self):
-        """Notes that an epoch has ended, validation included."""
+        """Records the end of an epoch, including its validation."""
         now = self.now()
         if self.start is not None and not self.first:
-            self.of_an_epoch = now - self.start
+            self.seconds_per_epoch = now - self.start
         self.start, self.first = now, 0
 
     def left(self, steps, steps_per_epoch, epochs):
-        """Returns the estimated seconds for steps and whole epochs; None if nothing is known yet."""
-        if self.of_a_step is None:
+        """Returns the estimated seconds for some steps and some whole epochs; None before the second step."""
+        if self.seconds_per_step is None:
             return None
-        of_an_epoch = self.of_an_epoch or self.of_a_step * steps_per_epoch
-        return self.of_a_step * steps + of_an_epoch * epochs
+        seconds_per_epoch = self.seconds_per_epoch or self.seconds_per_step * steps_per_epoch
+        return self.seconds_per_step * steps + seconds_per_epoch * epochs

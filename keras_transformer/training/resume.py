@@ -6,14 +6,14 @@ from keras_transformer.runs.history import best_row
 from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.fine_tuning import check_origin
 
-FREE_TO_CHANGE = ("epochs", "patience", "monitor", "checkpoint_minutes")
+CHANGEABLE = ("epochs", "patience", "monitor", "checkpoint_minutes")
 
 
 def check_settings(run, config, parent=None):
     """Raises `InputError` if the run was started with other settings, or from another run."""
     old, new = run.config.to_dict(), config.to_dict()
     for name in old:
-        if old[name] != new[name] and name not in FREE_TO_CHANGE:
+        if old[name] != new[name] and name not in CHANGEABLE:
             raise InputError(
                 _(
                     "{path}: was started with {name} {old}, not {new}; name another run folder",
@@ -30,12 +30,12 @@ def check_settings(run, config, parent=None):
 
 def check_corpus(run, survey):
     """Raises `InputError` if the run was started with another corpus than the surveyed one."""
-    if run.corpus["fingerprint"] != survey.fingerprint:
+    if run.corpus.get("fingerprint") != survey.fingerprint:
         raise InputError(
             _(
                 "{path}: was trained on another corpus ({pairs} pairs, these are {others}); name another run folder",
                 path=run.path,
-                pairs=run.corpus["pairs"],
+                pairs=run.corpus.get("pairs"),
                 others=sum(survey.sizes.values()),
             )
         )

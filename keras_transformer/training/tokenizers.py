@@ -21,12 +21,12 @@ def make_tokenizers(pairs, config, tokenizer_file=None, target_tokenizer_file=No
     Raises:
         InputError: If a file cannot be read, or its tokenizer lacks the separator that several turns need.
     """
-    own = config.target_tokenizer != SHARED or target_tokenizer_file is not None
+    separate = config.target_tokenizer != SHARED or target_tokenizer_file is not None
     if tokenizer_file is not None:
         source = Tokenizer.load(tokenizer_file)
     else:
-        texts = pairs["question"] if own else [*pairs["question"], *pairs["answer"]]
-        source = learn(texts, config.tokenizer, config, separator=config.turns > 1)
+        texts = pairs["question"] if separate else [*pairs["question"], *pairs["answer"]]
+        source = train_tokenizer(texts, config.tokenizer, config, separator=config.turns > 1)
     if config.turns > 1 and source.separator_id is None:
         raise InputError(
             _(
@@ -35,15 +35,15 @@ def make_tokenizers(pairs, config, tokenizer_file=None, target_tokenizer_file=No
                 turns=config.turns,
             )
         )
-    if not own:
+    if not separate:
         return source, source
     if target_tokenizer_file is not None:
         return source, Tokenizer.load(target_tokenizer_file)
     kind = config.tokenizer if config.target_tokenizer == SHARED else config.target_tokenizer
-    return source, learn(pairs["answer"], kind, config)
+    return source, train_tokenizer(pairs["answer"], kind, config)
 
 
-def learn(texts, kind, config, separator=False):
+def train_tokenizer(texts, kind, config, separator=False):
     """Trains a tokenizer on texts."""
     return Tokenizer.train(texts, config.vocab_size, kind, config.jamo, separator)
 

@@ -21,7 +21,8 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.split import SPLITS
 from keras_transformer.language import translate as _
 from keras_transformer.models.packed import packed
-from keras_transformer.runs.atomic_io import remove_leftovers, write_json
+from keras_transformer.runs.atomic_io import remove_leftovers
+from keras_transformer.runs.checksums import remove_recorded, write_json_recorded
 from keras_transformer.runs.history import SCORE, best_scores, out_of_patience
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
@@ -39,13 +40,22 @@ from keras_transformer.training.distributed.cluster import (
 from keras_transformer.training.divergence import Divergence, DivergenceCheck, learning_rate_factor, restart
 from keras_transformer.training.ema import AveragedWeights
 from keras_transformer.training.fine_tuning import load_origin
-from keras_transformer.training.initialization import draw_alike
+from keras_transformer.training.initialization import initialize_as_tensorflow
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.messages import epochs_hint, sample_answers, warm_up_warning
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.plan import make_plan
-from keras_transformer.training.progress import EpochTable, interrupt, is_terminal, say, show_samples, verbosity
+from keras_transformer.training.progress import (
+    EpochTable,
+    encodable,
+    interrupt,
+    is_terminal,
+    say,
+    show_samples,
+    verbosity,
+)
+from keras_transformer.training.rescue import rescuing
 from keras_transformer.training.resume import check_corpus
 
 
@@ -70,9 +80,10 @@ def train(
             files, the name of a corpus of the catalog, or a `Corpus`, which has further options.
         run_dir: The run folder, either new or of the training to resume.
         config: The `Config`. Defaults to that of the run folder; for a new run, to that of `from_run`, or to the one
-            recommended for the corpus, which `keras-transformer data check` also prints.
+            recommended for the corpus, which `keras-transformer data check` prints too.
         from_run: Folder of a run to fine-tune. The new run keeps its tokenizers and sizes and starts from its best
-            weights, with a new optimizer and schedule.
+            weights, with a new optimizer and schedule. With the setting `grow_vocabulary`, its vocabularies get
+            further pieces for the corpus.
         tokenizer: File of a tokenizer for `Tokenizer.load`; None to train one according to `config`.
         target_tokenizer: File of a separate tokenizer for the answers; None to follow `config`.
         devices: Number of local devices that share each batch, under JAX; None for all GPUs, or one device.
@@ -86,6 +97,7 @@ def train(
         InputError: If corpus, run folder and config do not match, another process trains in the run folder, or there
             are fewer devices than requested.
         DiskFull: If the disk is full. Files saved before are intact.
+        RunFolderLost: If the run folder was moved or deleted during the training, which is saved in another folder.
         TrainingDiverged: If training diverges again after three restarts with decreasing learning rates. The best
             weights are kept.
         ProcessLost: If another process of a distributed training was lost.
@@ -93,28 +105,30 @@ def train(
     prepare_devices()
     files = {"tokenizer_file": tokenizer, "target_tokenizer_file": target_tokenizer}
     plan = make_plan(corpus, run_dir, config, from_run, files, devices, model_devices, settings or {})
-    with opened(run_dir, plan) as run:
+    with opened_run(run_dir, plan) as run:
         with distribution_scope(plan.devices, plan.model_devices, run.target_tokenizer.vocab_size):
             check_corpus(run, plan.survey)  # Each process of a distributed training reads its own corpus.
             check_corrections(run, plan.corrections)
             earlier, summary = run.summary(), fit(run, plan.training, plan.validation)
         # Only one process answers, so this runs outside the distribution scope.
         if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
+            say(_("Indexing the questions and choosing how to answer …"))
             say(prepare_answers(run, plan.corpus))
     if summary == earlier:
-        say(nothing_left(run, summary))
+        say(finished_message(run, summary))
         return summary
-    say(farewell(run, summary))
+    say(end_message(run, summary))
     if summary["finished"]:
-        tell_more(run, plan.validation.encoded, plan.training.encoded)
+        print_samples(run, plan.validation.encoded, plan.training.encoded)
     return summary
 
 
 @contextlib.contextmanager
-def opened(run_dir, plan):
-    """Creates the run of a `Plan`, or opens it, and yields it.
+def opened_run(run_dir, plan):
+    """Context manager that opens the run of a `Plan`, or creates and locks it.
 
-    The writing process creates the run if it does not exist, and locks it. Other processes wait until it exists.
+    The first process of a distributed training creates the run if it does not exist, and locks the folder. The other
+    processes wait until it exists.
     """
     if process_number():
         wait_for_all("the run folder")
@@ -123,7 +137,9 @@ def opened(run_dir, plan):
     Run.make_folder(run_dir)
     with locked(run_dir):
         remove_leftovers(run_dir)
+        plan.check_unchanged(run_dir)
         run = Run(run_dir) if Run.exists(run_dir) else create(run_dir, plan)
+        run.record_files()
         run.change_config(plan.config)
         wait_for_all("the run folder")
         yield run
@@ -144,7 +160,7 @@ def fit(run, training, validation):
     writes = process_number() == 0
     if writes:
         for name in (SUMMARY, ANSWERING):
-            (run.path / name).unlink(missing_ok=True)
+            remove_recorded(run.path / name)
     devices = find_devices()
     chosen, reason = choose_precision(config.precision, devices)
     tokens_per_batch, factor = training.encoded.tokens / len(training), learning_rate_factor(rows)
@@ -156,27 +172,29 @@ def fit(run, training, validation):
     count = devices_in_use()
     where = _("{count} devices: {devices}", count=count, devices=devices) if count > 1 else str(devices)
     where = _("{devices} in {precision} ({reason})", devices=where, precision=chosen, reason=reason)
-    say(greeting(run, model, training, step, where))
+    say(start_message(run, model, training, step, where))
     if not devices.gpus and (why := explain_unseen_gpu()):
         say(why)
     if warning := warm_up_warning(config, config.epochs * len(training)):
         say(warning)
-    with Writer() if writes else NullWriter() as writer:
-        run_checkpoint = training_callbacks.RunCheckpoint(
-            run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer
-        )
-        del tensors  # They are several times as large as the model.
+    writer = Writer() if writes else NullWriter()
+    run_checkpoint = training_callbacks.RunCheckpoint(
+        run, len(training), step, rows, seconds, tensors, AveragedWeights(), writer
+    )
+    del tensors  # They are several times as large as the model.
+    with rescuing(run, model, run_checkpoint), writer:
         run_checkpoint.catch_up(model)
-        finished = fit_keeping(model, run, training, validation, run_checkpoint)
+        finished = fit_with_callbacks(model, run, training, validation, run_checkpoint)
     best, seconds = best_scores(rows, config.monitor), round(run_checkpoint.seconds(), 1)
     summary = {"finished": finished, "epochs": len(rows), **best, "seconds": seconds}
     if finished and writes:
-        write_json(run.path / SUMMARY, summary)
+        write_json_recorded(run.path / SUMMARY, summary)
     return summary
 
 
-def fit_keeping(model, run, training, validation, run_checkpoint):
+def fit_with_callbacks(model, run, training, validation, run_checkpoint):
     """Trains the remaining epochs with all callbacks; returns False if the user interrupted the training."""
+    verbose = verbosity()  # Before the table: rich then replaces standard output, by no terminal in older versions.
     shown = EpochTable(run_checkpoint, run.config) if is_terminal(sys.stdout) else contextlib.nullcontext()
     with training_callbacks.StopOnInterrupt(run_checkpoint) as stop, detect_lost_processes(), shown as table:
         writes = process_number() == 0
@@ -191,7 +209,7 @@ def fit_keeping(model, run, training, validation, run_checkpoint):
             stop,
         ]
         try:
-            fit_from(model, run.config, training, validation.epochs(), callbacks, run_checkpoint)
+            fit_from(model, run.config, training, validation.epochs(), callbacks, run_checkpoint, verbose)
         except training_callbacks.Interrupted:
             return False
     return True
@@ -203,7 +221,7 @@ def steps_are_left(config, training, step, rows):
     return step < config.epochs * len(training) and not stopped_early
 
 
-def fit_from(model, config, training, validation, callbacks, run_checkpoint):
+def fit_from(model, config, training, validation, callbacks, run_checkpoint, verbose):
     """Calls `model.fit` from the current step on; an interrupted epoch is completed first.
 
     `RunCheckpoint` ends `model.fit` after completing such an epoch, because it has fewer steps than the others. A
@@ -220,7 +238,7 @@ def fit_from(model, config, training, validation, callbacks, run_checkpoint):
                 validation_data=validation,
                 callbacks=callbacks,
                 shuffle=False,  # The batches are shuffled already.
-                verbose=verbosity(),
+                verbose=verbose,
             )
         except Divergence as divergence:
             interrupt(restart(model, run_checkpoint, divergence))
@@ -244,7 +262,7 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     with precision(precision_name):
         model = packed(run.build_model())
     fuse_elementwise(model)
-    draw_alike(model)
+    initialize_as_tensorflow(model)
     optimizer = make_optimizer(config, steps_per_epoch, factor)
     optimizer.build(model.trainable_variables)
     loss = TokenLoss(tokens_per_batch, config.label_smoothing)
@@ -255,7 +273,7 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     return model
 
 
-def greeting(run, model, training, step, where):
+def start_message(run, model, training, step, where):
     """Returns the message at the start of a training."""
     run_dir = _("{run} from {parent}", run=run.path, parent=run.origin["path"]) if run.origin else run.path
     if step:
@@ -264,12 +282,19 @@ def greeting(run, model, training, step, where):
         start = _("Training {run} on {devices}", run=run_dir, devices=where)
     facts = [
         _("{count:,} parameters", count=model.count_params()),
-        _("{count:,} pairs", count=len(training.encoded)),
+        training_pairs(len(training.encoded), run.corpus["train"]),
         *split_sizes(run.corpus),
         _("{count:,} steps an epoch", count=len(training)),
         _("at most {count} epochs", count=run.config.epochs),
     ]
     return f"{start}: {', '.join(facts)}"
+
+
+def training_pairs(count, of_corpus):
+    """Returns the number of pairs to train on as text; those beyond the corpus are copies that vary."""
+    if count <= of_corpus:
+        return _("{count:,} pairs", count=count)
+    return _("{count:,} pairs ({varied:,} of them varied copies)", count=count, varied=count - of_corpus)
 
 
 def split_sizes(corpus):
@@ -284,7 +309,7 @@ def split_sizes(corpus):
     return [purposes[name].format(count=size, share=size / corpus["pairs"]) for name, size in sizes.items()]
 
 
-def farewell(run, summary):
+def end_message(run, summary):
     """Returns the message at the end of a training."""
     if not summary["finished"]:
         return _("Stopped and saved in {run}. Run the same command to resume.", run=run.path)
@@ -299,7 +324,7 @@ def farewell(run, summary):
     )
 
 
-def nothing_left(run, summary):
+def finished_message(run, summary):
     """Returns the message for a run whose training had already ended."""
     epochs, limit = summary["epochs"], run.config.epochs
     finished = _(
@@ -321,12 +346,12 @@ def nothing_left(run, summary):
     return f"{finished} {advice}"
 
 
-def tell_more(run, validation, training):
-    """Prints hints, sample answers and the next command after a finished training. Only the first process prints."""
+def print_samples(run, validation, training):
+    """Prints a hint, sample answers and the next command after a finished training. Only the first process prints."""
     if process_number():
         return
     if hint := epochs_hint(run.config, run.metrics()):
         say(hint)
     show_samples(sample_answers(run, validation, training))
     command = f"keras-transformer chat {shlex.quote(str(run.path))}"
-    print(_("Talk to it:  {command}", command=command))
+    print(encodable(_("Talk to it:  {command}", command=command)))

@@ -24,19 +24,19 @@ KINDS = {
 }
 """The kinds of attention (section 3.2.3): their names, and the labels of rows and columns."""
 
-BESIDE = 4  # Maximum number of heads per line.
+PANELS_PER_LINE = 4  # Maximum number of heads per line.
 SIDE, CELLS = 3.6, (0.14, 0.26)  # Target size of a matrix, and minimum and maximum size of a cell, in inches.
 LEAST = (3, 2.6)  # Minimum size of a figure in inches, for its title and its labels.
 POINTS = 72  # Points per inch.
 
 
 def plot_attention(
-    attended: AttentionTrace, kind: str = "cross", layer: int | None = None, heads: Sequence[int] | None = None
+    trace: AttentionTrace, kind: str = "cross", layer: int | None = None, heads: Sequence[int] | None = None
 ) -> Figure:
     """Plots attention weights as a matrix for each head, with a row for each query token and a column for each key.
 
     Args:
-        attended: The `AttentionTrace` that `trace_attention` returned.
+        trace: The `AttentionTrace` that `trace_attention` returned.
         kind: "cross" (from the answer to the question), "encoder" (within the question) or "decoder" (within the
             answer).
         layer: Number of the layer, from 1; None for the last.
@@ -55,12 +55,12 @@ def plot_attention(
             _("unknown kind of attention {kind!r}: choose one of {kinds}", kind=kind, kinds=", ".join(map(repr, KINDS)))
         )
     title, row_label, column_label = map(_, KINDS[kind])
-    rows, columns = tokens_of(attended, kind)
-    weights = getattr(attended, kind)
+    rows, columns = tokens_of(trace, kind)
+    weights = getattr(trace, kind)
     layers, count = weights.shape[:2]
     layer = numbered("layer", layers if layer is None else layer, layers)
     heads = [numbered("head", head, count) for head in heads or range(1, count + 1)]
-    lines = math.ceil(len(heads) / BESIDE)
+    lines = math.ceil(len(heads) / PANELS_PER_LINE)
     per_line = math.ceil(len(heads) / lines)
     cell = min(max(SIDE / max(len(rows), len(columns)), CELLS[0]), CELLS[1])
     with drawing([*rows, *columns], *size(lines, per_line, cell, rows, columns), layout="compressed") as figure:
@@ -92,10 +92,10 @@ def numbered(what, number, count):
     return number
 
 
-def tokens_of(attended, kind):
+def tokens_of(trace, kind):
     """Returns the tokens of the rows (queries) and of the columns (keys)."""
-    queries = attended.question if kind == "encoder" else attended.answer
-    return queries, attended.read if kind == "decoder" else attended.question
+    queries = trace.question if kind == "encoder" else trace.answer
+    return queries, trace.decoder_input if kind == "decoder" else trace.question
 
 
 def size(lines: int, per_line: int, cell: float, rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RATES = np.linspace(0, 0.5, 501)
-OWN = {"color": "0.5", "linewidth": 2.5}
+DIAGONAL = {"color": "0.5", "linewidth": 2.5}
 LABELS = {
     "own": translatable("in-domain questions, at most"),
     "rate": translatable("allowed false refusal rate"),
@@ -29,14 +29,16 @@ LABELS = {
 
 
 def plot_refusals(
-    confidence: Confidence | str | os.PathLike, asked: Mapping[str, Sequence[tuple[float, float]]] | None = None
+    confidence: Confidence | str | os.PathLike,
+    question_sets: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Figure:
     """Plots the share of refused questions by the allowed false refusal rate.
 
     Args:
         confidence: A `Confidence`, or the folder of a calibrated run.
-        asked: Sets of questions, a dictionary from their names to pairs: the log-probability of the answer in nats, and
-            the pieces per character of the question. None for the out-of-domain questions of the calibration.
+        question_sets: Dictionary from the name of each set of questions to a pair for each question: the
+            log-probability of the answer in nats, and the pieces per character of the question. None for the
+            out-of-domain questions of the calibration.
 
     Returns:
         A matplotlib `Figure` with a curve for each set, and a line for the rate itself, which is the upper bound for
@@ -48,20 +50,21 @@ def plot_refusals(
     if not isinstance(confidence, Confidence):
         confidence = Confidence.of_run(Run(confidence))
     translated = {name: _(label) for name, label in LABELS.items() if label}
-    return draw_refusals(confidence, confidence.foreign if asked is None else asked, {**LABELS, **translated})
+    question_sets = confidence.out_of_domain if question_sets is None else question_sets
+    return draw_refusals(confidence, question_sets, {**LABELS, **translated})
 
 
-def draw_refusals(confidence, asked, labels, width=7):
+def draw_refusals(confidence, question_sets, labels, width=7):
     """Plots refusal curves as `plot_refusals`, with labels like `LABELS` and a width in inches."""
     from keras_transformer.visualize.figure import drawing, line_style, name_lines
 
-    curves = refusals(confidence, asked)
+    curves = refusals(confidence, question_sets)
     if not curves:
         raise InputError(_("there are no questions to plot refusals of"))
     named = [labels["kinds"].get(name, name) for name in curves]
     with drawing([*named, labels["own"]], width, 0.64 * width + 0.2 * len(curves)) as figure:
         axes = figure.subplots()
-        axes.plot(RATES, RATES, label=labels["own"], **OWN)
+        axes.plot(RATES, RATES, label=labels["own"], **DIAGONAL)
         for i, (name, shares) in enumerate(zip(named, curves.values())):
             axes.plot(RATES, shares, label=name, **line_style(i))
         axes.set(xlabel=labels["rate"], ylabel=labels["share"], xlim=(0, RATES[-1]), ylim=(0, 1.02))
@@ -71,9 +74,9 @@ def draw_refusals(confidence, asked, labels, width=7):
     return figure
 
 
-def refusals(confidence, asked):
+def refusals(confidence, question_sets):
     """Returns the shares refused at each of `RATES`, a dictionary from the names of the sets to arrays."""
     return {
         name: np.searchsorted(np.sort(confidence.of(*zip(*numbers))), RATES, side="right") / len(numbers)
-        for name, numbers in asked.items()
+        for name, numbers in question_sets.items()
     }

@@ -21,7 +21,7 @@ in greyscale, too."""
 LINES = ("-", "--", "-.", ":")
 """Line styles, for printing without colours."""
 
-QUIET = {
+BASE_STYLE = {
     "axes.axisbelow": True, "axes.edgecolor": "0.5", "axes.grid": True, "axes.spines.right": False,
     "axes.spines.top": False, "axes.titlesize": "medium", "figure.dpi": 150, "font.size": 9, "grid.color": "0.9",
     "legend.frameon": False, "legend.handlelength": 3.5, "xtick.color": "0.3", "ytick.color": "0.3",
@@ -68,5 +68,5 @@ def drawing(texts, width, height, layout="constrained"):
         InputError: If no installed font has the characters of one of the texts.
     """
     labels = _("attention weight")  # In the same alphabet as the labels of all figures.
-    with style.context(["default", QUIET, {"font.family": fonts_for([*texts, labels])}]):
+    with style.context(["default", BASE_STYLE, {"font.family": fonts_for([*texts, labels])}]):
         yield Picture((width, height), layout=layout)

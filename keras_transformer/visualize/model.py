@@ -256,8 +256,8 @@ def plot_model_shape(model: keras.Model) -> Figure:
         encoder, decoder = Column(sheet, ENCODER, -1, "n"), Column(sheet, DECODER, 1, "m")
         encoder.draw("Inputs", shape.encoder)
         decoder.draw("Outputs (shifted right)", shape.decoder)
-        hand_over(sheet, encoder, decoder)
-        project(sheet, decoder, shape.linear)
+        draw_memory(sheet, encoder, decoder)
+        draw_output(sheet, decoder, shape.linear)
         sheet.write(0.4, height - 0.4, NOTES, ha="left", va="top")
         sheet.write(4.7, 0.47, f"{shape.parameters:,} parameters")
         sheet.write(4.7, 0.25, f"= {sum_of(shape)}", **SMALL)
@@ -385,7 +385,7 @@ class Column:
         return f"({', '.join(['batch', self.length, *sizes])})"
 
 
-def hand_over(sheet, encoder, decoder):
+def draw_memory(sheet, encoder, decoder):
     """Draws the memory, which provides keys and values for the decoder's cross-attention."""
     top, lane = encoder.y + 0.45, (ENCODER + DECODER) / 2
     sheet.line((ENCODER, encoder.y), (ENCODER, top), (lane, top), (lane, decoder.memory))
@@ -394,7 +394,7 @@ def hand_over(sheet, encoder, decoder):
     sheet.write(ENCODER, top + 0.12, "memory, read as keys and values", **SMALL)
 
 
-def project(sheet, column, linear):
+def draw_output(sheet, column, linear):
     """Draws the output projection, and the softmax, which is not part of the model."""
     column.rise(0.45)
     column.block(linear)

@@ -1,14 +1,9 @@
 """Self-contained HTML pages, and inline SVG figures for them."""
 
-import base64
-import hashlib
 import html
 import io
-import pathlib
 import re
 from xml.etree import ElementTree
-
-STYLE = pathlib.Path(__file__).with_name("page.css")
 
 
 class Page(str):
@@ -33,30 +28,11 @@ class Page(str):
         return {"text/html": frame, "text/plain": f"an HTML page of {len(self.encode()):,} bytes"}
 
 
-def policy(style, script=None):
-    """Returns a Content Security Policy that forbids network access and all styles and scripts but the given ones.
-
-    Args:
-        style: The text of the allowed style.
-        script: The text of the allowed script; None to allow none.
-    """
-    scripts = f"'{fingerprint(script)}'" if script else "'none'"
-    return "; ".join([
-        "default-src 'none'", f"style-src '{fingerprint(style)}'", f"script-src {scripts}", "img-src data:",
-        "base-uri 'none'", "form-action 'none'",
-    ])  # fmt: skip
-
-
-def fingerprint(text):
-    """Returns the hash of a style or a script for a Content Security Policy."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
 INKS = {
     "#ffffff": "var(--paper)", "#e6e6e6": "var(--grid)", "#808080": "var(--line)", "#4c4c4c": "var(--quiet)",
     "#000000": "var(--ink)",
 }  # fmt: skip
-"""The greys of `figure.QUIET` and the CSS variables that replace them."""
+"""The greys of `figure.BASE_STYLE` and the CSS variables that replace them."""
 
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 UNWANTED = ("metadata", "style")
@@ -81,7 +57,7 @@ def inline_svg(figure, name, label):
     file = io.BytesIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    root = ElementTree.fromstring(file.getvalue())
+    root = ElementTree.fromstring(file.getvalue())  # noqa: S314 (our own)
     for element in list(root.iter()):
         for child in [child for child in element if child.tag.split("}")[1] in UNWANTED]:
             element.remove(child)

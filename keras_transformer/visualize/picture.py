@@ -22,11 +22,11 @@ def check(path):
     path = pathlib.Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise InputError(_("{path}: name a file that ends in {endings}", path=path, endings=", ".join(ENDINGS)))
-    check_place(path)
+    check_writable_path(path)
     import_extra("matplotlib", "visualize", "a picture")
 
 
-def check_place(path):
+def check_writable_path(path):
     """Raises `InputError` if a `pathlib.Path` is a folder, or its parent folder is missing."""
     if path.is_dir():
         raise InputError(_("{path}: is a folder: name a file", path=path))

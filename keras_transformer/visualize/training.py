@@ -36,7 +36,7 @@ PANEL = (4.2, 2.5)  # Size in inches of a panel as a figure of its own.
 
 
 @dataclasses.dataclass(frozen=True)
-class Learned:
+class TrainingCurves:
     """The data of a run's training curves.
 
     Attributes:
@@ -97,19 +97,19 @@ def training_panels(run):
     """
     from keras_transformer.visualize.figure import drawing, line_style
 
-    learned, figures = read(run, run.path.name, line_style(0)), {}
+    curves, figures = read(run, run.path.name, line_style(0)), {}
     for title, columns in PANELS.items():
-        if any(column in row for row in learned.rows for column in columns):
+        if any(column in row for row in curves.rows for column in columns):
             with drawing([], *PANEL) as figures[title]:
                 axes = figures[title].subplots()
-                draw_panel(axes, "", columns, [learned])
+                draw_panel(axes, "", columns, [curves])
                 axes.set_xlabel("epoch")
                 axes.xaxis.get_major_locator().set_params(integer=True)
     return figures
 
 
 def read(run, name, style):
-    """Returns the `Learned` data of a run."""
+    """Returns the `TrainingCurves` of a run."""
     rows, monitor = run.metrics(), run.config.monitor
     if not rows:
         raise InputError(_("{path}: no metrics: no epoch has finished yet, or the export omitted them", path=run.path))
@@ -121,7 +121,7 @@ def read(run, name, style):
         label = _("{name}: best epoch {best:.0f} of {epochs}, {monitor} {score:.4f}", **values)
     else:
         label = _("{name}: best epoch {best:.0f} of {epochs} so far, {monitor} {score:.4f}", **values)
-    return Learned(rows, best, label, style)
+    return TrainingCurves(rows, best, label, style)
 
 
 def names_of(runs):
@@ -130,10 +130,10 @@ def names_of(runs):
     return [name if names.count(name) == 1 else str(run.path) for run, name in zip(runs, names)]
 
 
-def draw_panel(axes, title, columns, learned):
+def draw_panel(axes, title, columns, curves):
     """Draws some metrics of all runs into a panel."""
     axes.set_title(title)
-    for run in learned:
+    for run in curves:
         for column, width in columns.items():
             draw(axes, run, column, width)
     if not axes.lines:
@@ -145,7 +145,7 @@ def draw(axes, run, column, width):
     """Draws one metric of a run, if present; for validation metrics, marks the best epoch."""
     points = [(row["epoch"], row[column]) for row in run.rows if column in row]
     if points:
-        alone = {"marker": "."} if len(points) == 1 else {}
-        axes.plot(*zip(*points), **run.style, linewidth=width, **alone)
+        marker = {"marker": "."} if len(points) == 1 else {}
+        axes.plot(*zip(*points), **run.style, linewidth=width, **marker)
     if width == THICK and column in run.best:
         axes.plot(run.best["epoch"], run.best[column], color=run.style["color"], **BEST)

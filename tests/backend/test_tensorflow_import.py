@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 BUILD = "transformer(vocab_size=20, num_layers=1, dff=8, d_model=4, num_heads=2, dropout=0.1)"
 
 

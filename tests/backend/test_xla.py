@@ -17,6 +17,8 @@ from keras_transformer.training.ema import AveragingAdam
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 
+pytestmark = [pytest.mark.compiled, pytest.mark.heavy]
+
 RANDOM = np.random.default_rng(0)
 X, Y = RANDOM.normal(size=(2, 3, 5, 4)).astype("float32")
 MASK = np.triu(np.ones((5, 5), "float32"), k=1)

@@ -1,5 +1,9 @@
+import pytest
+
 from benchmarks import answer_stream
 from keras_transformer import Config
+
+pytestmark = pytest.mark.heavy
 
 TINY = Config(vocab_size=1200, num_layers=1, d_model=8, num_heads=1, dff=8, max_length=40)
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks import confidence
 from keras_transformer import Confidence
 
-pytestmark = pytest.mark.filterwarnings("ignore::keras_transformer.CorpusWarning")
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::keras_transformer.CorpusWarning")]
 TEN = tuple((float(score), 0.0) for score in range(-9, 0))  # With a new one they are ten.
 
 

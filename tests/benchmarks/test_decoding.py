@@ -7,6 +7,8 @@ import pytest
 from benchmarks import decoding, ours, roofline, utilisation
 from keras_transformer import Config
 
+pytestmark = pytest.mark.heavy
+
 OURS = """
 import json, sys
 scale = 10 if sys.argv[-1] == "base" else 1

@@ -4,6 +4,8 @@ from benchmarks import exports
 from benchmarks.corpus import SMALL_TALK
 from keras_transformer import Chatbot, InputError, load_pairs
 
+pytestmark = pytest.mark.heavy
+
 
 def test_each_way_of_writing_a_format_has_a_row(small_run, results):
     exports.main([str(small_run), str(SMALL_TALK), "--questions", "40", "--formats", "run", "--results", str(results)])

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -6,6 +7,8 @@ import pytest
 
 from benchmarks import gpu
 from benchmarks.programs import Failed
+
+pytestmark = pytest.mark.heavy
 
 OURS = {"step": 0.5, "memory": 3e9, "product": 400e12, "device": "NVIDIA H100 80GB HBM3"}
 
@@ -59,10 +62,12 @@ def test_an_interpreter_that_is_none_is_refused(results):
         gpu.main(["--torch-python", "no-such-python", "--results", str(results)])
 
 
-def test_steps_of_pytorch_are_measured():
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])  # In C++: 80 s.
+def test_steps_of_pytorch_are_measured(compiled):
     pytest.importorskip("torch")
+    environment = {**os.environ, "TORCH_COMPILE_DISABLE": "0" if compiled else "1"}
     words = ["--preset", "demo", "--rows", "2", "--length", "4", "--precision", "bfloat16"]
     command = [sys.executable, "-m", "benchmarks.torch_steps", *words]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert process.returncode == 0, process.stderr[-2000:]
     assert json.loads(process.stdout)["step"] > 0

@@ -17,6 +17,18 @@ def test_output_status_and_time_are_those_of_the_program():
     assert outcome.seconds >= 0.2
 
 
+def test_the_cpu_time_is_that_of_the_program_and_what_it_reads_that_of_the_file(tmp_path):
+    (tmp_path / "asked").write_text("hello\n")
+    with open(tmp_path / "asked", "rb") as stdin:
+        outcome = run_program(
+            [sys.executable, "-c", "import time; print(input()); sum(range(10**6)); print(time.process_time())"],
+            stdin=stdin,
+        )
+    line, seconds = outcome.output.split()
+    assert line == "hello"
+    assert outcome.cpu_seconds >= float(seconds)
+
+
 def test_memory_is_that_of_the_program():
     assert python("held = b'x' * 200_000_000").peak_mb >= 200
 

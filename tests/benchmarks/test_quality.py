@@ -6,6 +6,8 @@ from benchmarks import quality
 from benchmarks.corpus import Corpus
 from keras_transformer import Config
 
+pytestmark = pytest.mark.heavy
+
 
 def test_the_table_has_medians_and_differences_of_equal_seeds():
     scores = [([5.0, 3.0], [5.5, 4.0]), ([6.0, 2.0], [5.0, 4.5]), ([4.0, 1.0], [4.25, 1.5])]

@@ -7,6 +7,8 @@ import pytest
 from benchmarks import ours, serving
 from benchmarks.command import FAILED, start
 
+pytestmark = pytest.mark.heavy
+
 SERVER = """
 import http.server, json, signal, sys
 

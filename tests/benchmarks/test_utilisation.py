@@ -4,6 +4,8 @@ import pytest
 from benchmarks import utilisation
 from keras_transformer import Config
 
+pytestmark = pytest.mark.heavy
+
 TINY = Config(num_layers=1, d_model=8, num_heads=2, dff=16, vocab_size=20)
 
 

@@ -4,6 +4,8 @@ import pytest
 
 from benchmarks import xla_reductions
 
+pytestmark = pytest.mark.heavy
+
 
 def test_an_attempt_is_counted_whatever_becomes_of_it(capsys):
     xla_reductions.main(["--attempts", "1", "--seconds", "0", "--threads", "2"])

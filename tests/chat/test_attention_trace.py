@@ -15,17 +15,17 @@ def test_tokens_are_those_of_the_texts(bot):
     assert found.question[0] == "<start>" and found.question[-1] == found.answer[-1] == "<end>"
     assert "".join(found.question[1:-1]).replace("▁", "") == "안녕하세요"
     assert "".join(found.answer[:-1]).replace("▁", "") == "반가워요!"
-    assert found.read == ["<start>", *found.answer[:-1]]
-    assert found.asked == "안녕하세요"
+    assert found.decoder_input == ["<start>", *found.answer[:-1]]
+    assert found.question_text == "안녕하세요"
     assert found.answers[0][0] == bot.reply("안녕하세요") == "반가워요!"
 
 
 def test_the_answer_grows_with_its_spaces(bot):
     found = trace_attention(bot, "잘 자")
-    assert len(found.written) == len(found.answer)
-    assert found.written[-1] == found.written[-2] == "좋은 꿈 꾸세요."  # The end writes nothing.
-    assert all(after.startswith(before) for before, after in zip(found.written, found.written[1:]))
-    assert "좋은 꿈" in found.written or "좋은 꿈 " in found.written
+    assert len(found.partial_answers) == len(found.answer)
+    assert found.partial_answers[-1] == found.partial_answers[-2] == "좋은 꿈 꾸세요."  # The end writes nothing.
+    assert all(after.startswith(before) for before, after in zip(found.partial_answers, found.partial_answers[1:]))
+    assert "좋은 꿈" in found.partial_answers or "좋은 꿈 " in found.partial_answers
 
 
 def test_every_token_shares_out_its_whole_attention(bot):

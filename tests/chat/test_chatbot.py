@@ -4,10 +4,11 @@ import threading
 import numpy as np
 import pytest
 
-from keras_transformer import Beam, Chatbot, GenerationConfig, InputError, Sampling, Tokenizer
+from keras_transformer import Beam, Chatbot, Config, GenerationConfig, InputError, Sampling, Tokenizer
 from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.generate import _programs
+from keras_transformer.runs.run import Run
 
 QUESTIONS = ["잘 자", "hello", "", "고마워!", "good night", "배고파", "   ", "bye", "안녕하세요"]
 ANSWERS = [
@@ -75,7 +76,7 @@ def test_a_stream_never_shows_half_a_character(bot, monkeypatch):
 
         return state, advance
 
-    monkeypatch.setattr("keras_transformer.chat.chatbot.begin", begin)
+    monkeypatch.setattr("keras_transformer.decoding.generate.begin", begin)
     monkeypatch.setattr("keras_transformer.chat.chatbot.SECONDS_A_PIECE", 0)  # A token at a time.
     pieces = list(bot.stream("hello"))
     assert "".join(pieces) == text
@@ -154,7 +155,7 @@ def test_a_stream_never_shows_a_syllable_before_its_last_letter(bot, monkeypatch
         state["ids"][0, :tokens] = ids[:tokens]
         return {"ids": state["ids"], "ended": [tokens == len(ids)], "scores": [0.0]}
 
-    monkeypatch.setattr("keras_transformer.chat.chatbot.begin", begin)
+    monkeypatch.setattr("keras_transformer.decoding.generate.begin", begin)
     monkeypatch.setattr("keras_transformer.chat.chatbot.SECONDS_A_PIECE", 0)
     assert list(Chatbot(bot.model, bot.tokenizer, 24, letters).stream("hi")) == ["하", "한", " ", "하"]
 
@@ -186,6 +187,20 @@ def test_each_way_of_answering(taught):
     near, far = taught.answers(["hello", "완전히 다른 말"])
     assert (near.answered_by, far.answered_by) == ("retrieve", "generate")
     assert taught.answers(["hello"], generation=GenerationConfig(Sampling(seed=1)))[0].composed
+
+
+def test_the_model_is_loaded_when_the_first_answer_is_generated(small_run, tmp_path):
+    shutil.copytree(small_run, tmp_path / "run")
+    weights = tmp_path / "run" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    bot = Chatbot.load(tmp_path / "run")
+    assert bot.reply("hello", answer_by="retrieve") == "Hi there!"
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"weights\.safetensors: damaged"):
+            bot.reply("hello")
+    weights.unlink()
+    with pytest.raises(InputError, match=r"weights\.safetensors: missing; no epoch has ended yet"):
+        Chatbot.load(tmp_path / "run")
 
 
 def test_the_answer_at_the_end_of_a_stream(taught):
@@ -221,3 +236,18 @@ def test_what_cannot_be_answered_so_is_refused(taught, bot):
     assert bare.answers(["hello"])[0].sources == ()
     with pytest.raises(InputError, match="no datastore to hybrid from"):
         bare.reply("hello", answer_by="hybrid")
+
+
+def test_runs_with_one_tokenizer_answer_together(small_run, bot):
+    both = Chatbot.ensemble([small_run, small_run])
+    assert both.replies(QUESTIONS) == ANSWERS
+    assert "".join(both.stream("good night")) == "Sleep well."
+    (alone,), (together,) = bot.n_best(["bye"]), both.n_best(["bye"])
+    assert together[0][1] == pytest.approx(alone[0][1], abs=1e-5)
+    assert both.datastore is None
+
+
+def test_runs_with_other_tokenizers_do_not_answer_together(small_run, tmp_path):
+    other = Run.create(tmp_path / "other", Config(d_model=8), Tokenizer.train(["가나다 abc"], 300), {"name": "none"})
+    with pytest.raises(InputError, match=r"other: has another tokenizer than .*; runs that answer together"):
+        Chatbot.ensemble([small_run, other.path])

@@ -139,9 +139,9 @@ def bot(calibrated):
 def test_what_was_found_is_read_again(calibrated):
     found = calibrate(calibrated, QUESTIONS)
     assert Confidence.load(calibrated) == found
-    assert len(found.own) == 7  # The blank one is none, and "bye" stands twice.
+    assert len(found.in_domain) == 7  # The blank one is none, and "bye" stands twice.
     bot = Chatbot.load(calibrated)
-    assert [pieces for _, pieces in found.own][:2] == bot.pieces(["hello?", "잘 자.."])
+    assert [pieces for _, pieces in found.in_domain][:2] == bot.pieces(["hello?", "잘 자.."])
     assert bot.pieces(["hello?"]) == [len(bot.tokenizer.encode("hello?")) / 6]
 
 
@@ -190,7 +190,7 @@ def retrieving(small_run, tmp_path_factory):
 def test_answers_from_the_datastore_are_judged_by_similarity(retrieving):
     bot, confidence = Chatbot.load(retrieving), Confidence.load(retrieving)
     assert confidence.settings == {"answer_by": "retrieve"}
-    assert [score for score, _ in confidence.own][:2] == [
+    assert [score for score, _ in confidence.in_domain][:2] == [
         near[0].similarity for near in bot.matches(["hello there", "잘 자요"])
     ]
     fallback = confidence.fallback(UNKNOWN, 0.3)
@@ -256,8 +256,9 @@ def test_after_further_training_it_is_to_be_calibrated_again(calibrated, tmp_pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "damaged"), ("[]", "damaged"), ("{}", "damaged"), ('{"format": 2}', "has format 2, but this"),
-        ('{"format": 1, "own": [], "foreign": {}}', "damaged: it holds no questions"),
+        ("", "damaged"), ("[]", "damaged"), ("{}", "damaged"),
+        ('{"format": 2, "own": [], "foreign": {}, "settings": {}, "weights": ""}', "has format 2, but this"),
+        ('{"format": 1, "own": [], "foreign": {}, "settings": {}, "weights": ""}', "damaged: it holds no questions"),
         ('{"format": 1, "own": [[1]], "foreign": {}}', "damaged"),
         ('{"format": 1, "own": [[-1, "?"]], "foreign": {}}', "damaged"),
         ('{"format": 1, "own": [[-1, 1]], "foreign": {}, "more": 1}', "damaged"),
@@ -273,7 +274,7 @@ def test_a_damaged_file_is_one_line(small_run, tmp_path, text, message):
 
 def test_the_file_is_json_that_others_read(calibrated):
     about = json.loads((calibrated / "confidence.json").read_text("utf-8"))
-    assert about.keys() == {"format", "own", "foreign", "settings", "weights"}
+    assert about.keys() == {"format", "own", "foreign", "settings", "weights", "sha256"}
 
 
 def test_weights_without_a_checksum_are_damaged(calibrated, tmp_path):

@@ -126,6 +126,11 @@ def test_blank_and_broken_texts_are_not_taught(folder, datastore, texts):
     assert not (folder / CORRECTIONS).exists()
 
 
+def test_half_a_character_is_not_looked_for(datastore):
+    with pytest.raises(InputError, match=r"'a\\ud800' is not UTF-8"):
+        datastore.nearest(["hello", "a\ud800"])
+
+
 def test_another_one_that_is_open_knows_it_at_the_next_question(folder, datastore):
     other = Datastore(folder, "a run")
     assert answers(other, "배고파") == ["밥 먹어요."]
@@ -159,6 +164,14 @@ def test_two_who_teach_at_the_same_time_lose_nothing(folder, datastore):
     assert taught == {f"{name} {number}" for name in ("one", "two") for number in range(20)}
 
 
+def test_teaching_removes_what_a_killed_process_left_half_written(folder, datastore):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    (folder / f".{CORRECTIONS}.{process.pid}.part").write_text("{")
+    datastore.teach("a", "b")
+    assert not list(folder.glob(".*.part"))
+
+
 def test_nothing_is_taught_while_the_run_is_trained(folder, datastore, monkeypatch):
     monkeypatch.setattr("keras_transformer.chat.datastore.WAIT", 0.05)
     with locked(folder), pytest.raises(RunLocked, match="another training"):
@@ -173,6 +186,7 @@ def test_nothing_is_taught_while_the_run_is_trained(folder, datastore, monkeypat
         ('["a"]', "damaged: row 1: not an object of answer, file, question, row"),
         ('{"question": "a"}', "damaged: row 1: not an object of"),
         ('{"question": "a", "answer": 1}', "damaged: row 1: its question or answer is not a text"),
+        (r'{"question": "\ud83d", "answer": "b"}', "damaged: .* is not UTF-8"),
         ('{"question": "a", "answer": "b"}', "damaged: it has 1 exchanges, not 4"),
         ("", "damaged: it holds no exchange"),
     ],
@@ -189,6 +203,9 @@ def test_files_of_another_run_and_damaged_corrections_are_refused(folder):
         Datastore(folder, "another run")
     (folder / CORRECTIONS).write_bytes(json.dumps({"question": "a", "forgot": True}).encode())
     with pytest.raises(InputError, match=r"corrections\.jsonl: damaged: row 1"):
+        Datastore(folder, "a run")
+    (folder / CORRECTIONS).write_bytes(rb'{"question": "a", "forgotten": "\ud800"}')
+    with pytest.raises(InputError, match=r"corrections\.jsonl: damaged: row 1: forgotten is not true or false"):
         Datastore(folder, "a run")
     (folder / CORRECTIONS).write_bytes("배고파".encode("cp949"))
     with pytest.raises(InputError, match=r"corrections\.jsonl: damaged: 'utf-8'"):

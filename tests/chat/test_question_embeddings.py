@@ -17,7 +17,8 @@ ANSWERS = ["밥 먹어요.", "밥 먹어요.", "푹 자요.", "푹 자요.", "�
 
 
 def embed(questions, embeddings):
-    return embeddings(NgramVectorizer(QUESTIONS, ANSWERS)(questions)).astype("float32")
+    vectorizer, *_ = NgramVectorizer.fit(QUESTIONS, ANSWERS)
+    return embeddings(vectorizer(questions)).astype("float32")
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +52,8 @@ def test_only_the_most_frequent_ngrams_have_vectors(monkeypatch):
     monkeypatch.setattr(question_embeddings, "MOST_NGRAMS", 1)
     embeddings = learn_embeddings(["가", "가", "나"], ["", "", ""])
     assert len(embeddings) == 1
-    np.testing.assert_allclose(
-        np.linalg.norm(embeddings(NgramVectorizer(["가", "가", "나"], [""])(["가", "나"])), axis=1), [1, 0], atol=1e-3
-    )
+    vectorizer, *_ = NgramVectorizer.fit(["가", "가", "나"], [""])
+    np.testing.assert_allclose(np.linalg.norm(embeddings(vectorizer(["가", "나"])), axis=1), [1, 0], atol=1e-3)
 
 
 def test_a_row_of_the_same_group_has_the_same_answer():

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import HashingVectorizer
+from scipy import sparse
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-from keras_transformer.chat.question_embeddings import QuestionEmbeddings
-from keras_transformer.chat.question_index import FEATURES, QuestionIndex
+from keras_transformer.chat.question_embeddings import QuestionEmbeddings, learn_embeddings
+from keras_transformer.chat.question_index import FEATURES, NgramVectorizer, QuestionIndex
+from keras_transformer.text.character_ngrams import character_ngrams
 
 QUESTIONS = ["배고파", "잘 자", "hello there"]
 BLANK = ["", "", ""]  # Answers that say nothing.
@@ -23,10 +25,16 @@ def embeddings_of(vectors):
     return QuestionEmbeddings(columns[order], np.array(list(vectors.values()))[order])
 
 
+def test_a_vectorizer_of_the_frequencies_of_another_gives_the_same_vectors():
+    (vectorizer, *_), texts = NgramVectorizer.fit(QUESTIONS, BLANK), ["배고파!", "hello there", "漢字"]
+    assert np.array_equal(NgramVectorizer(vectorizer.idf)(texts).toarray(), vectorizer(texts).toarray())
+
+
 def test_the_nearest_of_three_questions():
     found = nearest(QuestionIndex(QUESTIONS, BLANK), ["배고파!", "hello", "漢字", ""])
     assert [one[:1] and one[0][0] for one in found] == [0, 2, [], []]
-    assert 0 < found[0][0][1] < 1
+    assert found[0][0][1] == pytest.approx(1)
+    assert 0 < found[1][0][1] < 1
 
 
 def test_equal_questions_are_alike_by_one_and_of_equals_the_first_comes_first():
@@ -85,3 +93,28 @@ def test_a_question_in_the_words_of_an_answer_finds_it():
 def test_of_two_equal_questions_the_one_with_the_likelier_answer_is_nearest():
     index = QuestionIndex(["뭐 해", "뭐 해"], ["잠자요", "밥 먹어요"])
     assert [number for number, _ in nearest(index, ["뭐 먹어"])[0]] == [1, 0]
+
+
+def test_vectors_have_the_same_bits_as_those_of_scikit_learn():
+    questions = ["배고파 배고파", "hello there, hello", "", "ㅋㅋㅋ 漢字 🙂👍🏽", "가나다라마바사 " * 30]
+    answers = ["밥 먹어요.", "Hi there!", "a b", "İstanbul", ""]
+    hashing = HashingVectorizer(
+        analyzer=character_ngrams, n_features=FEATURES, alternate_sign=False, norm=None, dtype=np.float32
+    )
+    corpora = [hashing.transform(map(str.strip, texts)) for texts in (questions, answers)]
+    tfidf = TfidfTransformer().fit(sparse.vstack(corpora))
+    vectorizer, *fitted = NgramVectorizer.fit(questions, answers)
+    np.testing.assert_array_equal(vectorizer.idf, tfidf.idf_)
+    for vectors, expected in zip([*fitted, vectorizer(questions)], map(tfidf.transform, [*corpora, corpora[0]])):
+        for name in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(vectors, name), getattr(expected, name), strict=True)
+
+
+def test_of_questions_that_differ_by_a_mood_the_first_is_nearest():
+    questions = [
+        f"{question}{mood}" for question in ("잘 자", "배고파", "hello") for mood in ("", "!", "~", " ㅋㅋ", "!!")
+    ]
+    answers = ["좋은 꿈 꾸세요."] * 5 + ["밥 먹어요."] * 5 + ["Hi!"] * 5
+    index = QuestionIndex(questions, answers, learn_embeddings(questions, answers))
+    [(numbers, _)] = index.nearest(["배고파ㅠㅠ"])
+    assert numbers.tolist()[:5] == [5, 6, 7, 8, 9]

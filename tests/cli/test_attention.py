@@ -43,7 +43,7 @@ def test_a_page_needs_no_matplotlib(call, tmp_path, monkeypatch):
     assert (status, errors) == (0, "")
     best, second = out.splitlines()
     assert best.endswith("\tSleep well.") and float(best.split("\t")[0]) > float(second.split("\t")[0])
-    assert '"asked":"good night"' in (tmp_path / "page.HTML").read_text(encoding="utf-8")
+    assert '"question_text":"good night"' in (tmp_path / "page.HTML").read_text(encoding="utf-8")
     assert names(tmp_path) == ["page.HTML"]
 
 

@@ -12,8 +12,8 @@ from keras_transformer.chat.confidence import decoding_settings
 from keras_transformer.cli import chat
 from keras_transformer.cli.calibrate import in_lines, summary
 from keras_transformer.cli.chat import Conversation, answer_lines
-from keras_transformer.cli.generation_options import generation_config
 from keras_transformer.cli.main import main, parser
+from keras_transformer.decoding.options import generation_config
 from keras_transformer.runs.tensor_file import tensors_checksum
 
 UNKNOWN = "그건 잘 모르겠어요."
@@ -86,11 +86,11 @@ def test_the_validation_part_is_asked(run, corpus, small_pairs, capsys):
     assert about["questions"] == len(split_pairs(small_pairs)["validation"])
     found = Confidence.load(run)
     bot = Chatbot.load(run)
-    asked = split_pairs(small_pairs)["validation"]["question"]
-    own = [score for [(_, score)] in bot.n_best(list(asked))]
-    assert [score for score, _ in found.own] == pytest.approx(own, abs=1e-4)
-    assert [pieces for _, pieces in found.own] == bot.pieces(list(asked))
-    assert about["auroc"].keys() == found.foreign.keys()
+    query = split_pairs(small_pairs)["validation"]["question"]
+    own = [score for [(_, score)] in bot.n_best(list(query))]
+    assert [score for score, _ in found.in_domain] == pytest.approx(own, abs=1e-4)
+    assert [pieces for _, pieces in found.in_domain] == bot.pieces(list(query))
+    assert about["auroc"].keys() == found.out_of_domain.keys()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_answers_that_are_too_unlikely_are_replaced(judged, capsys, monkeypatch)
 
 def test_a_conversation_says_the_fallback_whole(judged, capsys, monkeypatch):
     options = parser().parse_args(["chat", str(judged), "--fallback", UNKNOWN])
-    all_is_cut_finely = dataclasses.replace(Confidence.load(judged), own=((-1000.0, 0.01),) * 99)
+    all_is_cut_finely = dataclasses.replace(Confidence.load(judged), in_domain=((-1000.0, 0.01),) * 99)
     all_is_cut_finely.save(Run(judged))
     bot = Chatbot.load(judged)
     conversation = Conversation(bot, options)

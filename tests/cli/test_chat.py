@@ -1,13 +1,14 @@
 """The conversation on a terminal, typed by a program."""
 
 import os
+import shutil
 import sys
 
 import pytest
 
 from keras_transformer import Chatbot
 from keras_transformer.chat.answering import RETRIEVE, Answering
-from keras_transformer.cli.chat import Conversation
+from keras_transformer.cli.chat import Conversation, answer_lines
 from keras_transformer.cli.main import parser
 
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed (it does not run on Windows)")
@@ -16,8 +17,14 @@ BACKSPACE, CTRL_C, CTRL_D, UP = "\x7f", "\x03", "\x04", "\x1b[A"
 
 
 @pytest.fixture
-def terminal(small_run):
-    command = [sys.executable, "-m", "keras_transformer", "chat", str(small_run)]
+def run(small_run, tmp_path):
+    """A run that a conversation may change."""
+    return shutil.copytree(small_run, tmp_path / "run")
+
+
+@pytest.fixture
+def terminal(run):
+    command = [sys.executable, "-m", "keras_transformer", "chat", str(run)]
     env = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
     child = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=300, dimensions=(24, 80), env=env)
     child.expect("/quit")
@@ -55,25 +62,22 @@ def test_a_conversation(terminal):
     leaves_politely(terminal)
 
 
-def test_a_wrong_answer_is_put_right(terminal, small_run):
-    try:
-        terminal.send("hello\r")
-        terminal.expect("Hi there!")
-        terminal.send("/why\r")
-        terminal.expect(r"generated; nearest:\s+\[1\.00\] pair \d+: hello")
-        terminal.send("/wrong\r")
-        terminal.expect("What is the right answer")
-        terminal.send("Howdy!\r")
-        terminal.expect(r"Taught: hello → Howdy!  \(before: Hi there!\)")
-        terminal.send("/again\r")
-        terminal.expect("Howdy!")
-        terminal.send("/by retrieve\r")
-        terminal.send("/why\r")
-        terminal.expect(r"\[1\.00\] corrections.jsonl, row 1: hello")
-        terminal.send("/quit\r")
-        leaves_politely(terminal)
-    finally:
-        (small_run / "corrections.jsonl").unlink(missing_ok=True)
+def test_a_wrong_answer_is_put_right(terminal):
+    terminal.send("hello\r")
+    terminal.expect("Hi there!")
+    terminal.send("/why\r")
+    terminal.expect(r"generated; nearest:\s+\[1\.00\] pair \d+: hello")
+    terminal.send("/wrong\r")
+    terminal.expect("What is the right answer")
+    terminal.send("Howdy!\r")
+    terminal.expect(r"Taught: hello → Howdy!  \(before: Hi there!\)")
+    terminal.send("/again\r")
+    terminal.expect("Howdy!")
+    terminal.send("/by retrieve\r")
+    terminal.send("/why\r")
+    terminal.expect(r"\[1\.00\] corrections.jsonl, row 1: hello")
+    terminal.send("/quit\r")
+    leaves_politely(terminal)
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
@@ -122,6 +126,20 @@ def test_a_memorized_corpus_suggests_questions_where_it_does_not_know_the_answer
     assert capsys.readouterr().out == f"{answer}\n"
     memorized.hear("1")  # Nothing is suggested any more: it is a question.
     assert capsys.readouterr().out != f"{answer}\n"
+
+
+def test_a_pipe_is_told_too_what_is_not_known_or_not_sure(memorized, monkeypatch, capsys):
+    monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
+    answer_lines("run", ["which book shall I read", "잘 자"], memorized.options)
+    first, *suggested, last = capsys.readouterr().out.splitlines()
+    assert first == "  I do not know that. Did you mean one of these?"
+    assert suggested and all(line.startswith("  - ") for line in suggested)
+    assert last == "좋은 꿈 꾸세요."
+    memorized.bot.memorized = False
+    answer_lines("run", ["which book shall I read"], memorized.options)
+    answer, hint = capsys.readouterr().out.splitlines()
+    assert not answer.startswith(" ")
+    assert hint == f"  Not sure: the nearest known question is “{suggested[0].removeprefix('  - ')}”."
 
 
 def test_a_memorized_corpus_answers_what_it_knows(memorized, capsys):

@@ -8,7 +8,7 @@ from keras_transformer import Beam, GenerationConfig, InputError, Sampling
 from keras_transformer.chat.answering import Answer
 from keras_transformer.chat.datastore import Exchange, Match
 from keras_transformer.cli import chat
-from keras_transformer.cli.chat import Conversation, answer_lines
+from keras_transformer.cli.chat import Conversation, WarmUp, answer_lines
 from keras_transformer.cli.generation_options import (
     add_answer_by_option,
     add_cite_option,
@@ -20,14 +20,14 @@ KNOWN = set("abcdefgh")
 
 
 class Bot:
-    """Answers every question by its last line in capitals, and remembers what it was asked."""
+    """Answers every question by its last line in capitals, and remembers what it was query."""
 
     def __init__(self, turns):
-        self.turns, self.asked, self.tokenizer, self.datastore = turns, [], self, None
+        self.turns, self.query, self.tokenizer, self.datastore = turns, [], self, None
         self.memorized = False
 
     def stream(self, question, fallback=None, answer_by=None, generation=None):
-        self.asked.append(question)
+        self.query.append(question)
         text = question.split("\n")[-1].upper()
         yield from text
         return Answer(text, 0.0)
@@ -49,7 +49,7 @@ class Bot:
     def retrieves(self, near, way):
         return False
 
-    def knows_nothing_of(self, text):
+    def has_only_unknown(self, text):
         return bool(text) and not KNOWN & set(text)
 
     def unknown(self, text):
@@ -67,18 +67,18 @@ def options():
 
 
 @pytest.mark.parametrize(
-    ("turns", "asked"),
+    ("turns", "query"),
     [
         (1, ["a", "b", "c", "d"]),
         (2, ["a", "A\nb", "B\nc", "C\nd"]),
         (4, ["a", "a\nA\nb", "A\nb\nB\nc", "B\nc\nC\nd"]),
     ],
 )
-def test_so_many_turns_are_read(options, turns, asked, capsys):
+def test_so_many_turns_are_read(options, turns, query, capsys):
     conversation = Conversation(Bot(turns), options)
     for line in "abcd":
         conversation.hear(line)
-    assert conversation.bot.asked == asked
+    assert conversation.bot.query == query
     assert capsys.readouterr().out == "A\nB\nC\nD\n"
 
 
@@ -86,23 +86,31 @@ def test_again_asks_as_before_and_forget_forgets(options):
     conversation = Conversation(Bot(3), options)
     for line in ("a", "b", "/again", "c", "/forget", "d", "/again"):
         conversation.hear(line)
-    assert conversation.bot.asked == ["a", "a\nA\nb", "a\nA\nb", "b\nB\nc", "d", "d"]
+    assert conversation.bot.query == ["a", "a\nA\nb", "a\nA\nb", "b\nB\nc", "d", "d"]
 
 
 def test_the_best_of_several_answers_is_the_turn(options):
     conversation = Conversation(Bot(2), options)
     for line in ("/sample", "/best 2", "a", "b"):
         conversation.hear(line)
-    assert conversation.bot.asked == ["a", "A\nb"]
+    assert conversation.bot.query == ["a", "A\nb"]
 
 
 def test_lines_are_one_conversation_and_a_blank_one_begins_another(options, monkeypatch, capsys):
     bot = Bot(3)
     monkeypatch.setattr(chat.Chatbot, "load", lambda run: bot)
     answer_lines("run", ["a", "b", "", "c", "?", "d"], options)
-    assert bot.asked == ["a", "a\nA\nb", "c", "?\n\nd"]
+    assert bot.query == ["a", "a\nA\nb", "c", "?\n\nd"]
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["A", "B", "", "C", "I do not know any of these characters: ?", "D"]
+
+
+@pytest.mark.parametrize("leaving", ["exit", " /quit ", "종료"])
+def test_lines_end_where_the_user_leaves(options, monkeypatch, leaving):
+    bot = Bot(3)
+    monkeypatch.setattr(chat.Chatbot, "load", lambda run: bot)
+    answer_lines("run", ["a", leaving, "b"], options)
+    assert bot.query == ["a"]
 
 
 class Store:
@@ -127,7 +135,7 @@ def test_the_line_after_wrong_is_the_right_answer_unless_it_is_empty_or_a_comman
     assert capsys.readouterr().out.splitlines() == [
         "No question was asked yet.", "A",
         right, "locked", right, "Nothing was taught.",
-        right, "  generated; no similar question", "B", right, "Taught: b → y  (before: no known answer)",
+        right, "  generated; no similar question", "B", right, "Taught: b → y  (a new question)",
     ]  # fmt: skip
     assert conversation.bot.datastore.lessons == [("a", "x"), ("b", "y")]
     conversation.hear("/wrong")
@@ -231,3 +239,52 @@ def test_ctrl_c_ends_an_answer_whose_sources_can_be_asked_for(options, monkeypat
     assert capsys.readouterr().out.splitlines() == [
         "오전 …", "  generated; nearest:", "  [0.50] faq.csv, row 3: 몇 시?",
     ]  # fmt: skip
+
+
+def test_only_an_answer_that_is_generated_waits_for_the_model(options):
+    bot, known = Bot(1), [True, False, False]
+    bot.retrieves = lambda near, way: known.pop(0)
+    conversation = Conversation(bot, options, before_generating=lambda: bot.query.append("the model"))
+    for line in ("a", "b", "/sample", "/best 2", "c"):
+        conversation.hear(line)
+    assert bot.query == ["a", "the model", "b", "the model", "c"]
+
+
+class Loading:
+    """A chatbot that logs what its warm-up does."""
+
+    def __init__(self, error=None):
+        self.error, self.log = error, []
+
+    def load_model(self):
+        self.log.append("loaded")
+        if self.error:
+            raise self.error
+
+    def warm_up(self, stop, generation):
+        self.log.append("stopped" if stop.wait(60) else "compiled")
+
+
+def test_a_warm_up_is_stopped_before_an_answer_is_generated_and_resumed_after_it():
+    bot = Loading()
+    warm_up = WarmUp(bot)
+    warm_up.pause()  # Before it has begun.
+    warm_up.resume(None)
+    warm_up.resume(None)  # It is at work.
+    warm_up.pause()
+    assert bot.log == ["loaded", "stopped"]
+    warm_up.load()
+    assert bot.log == ["loaded", "stopped"] * 2
+    bot.warm_up = lambda stop, generation: bot.log.append("compiled")
+    for _ in range(2):
+        warm_up.resume(None)
+        warm_up.thread.join()
+    assert bot.log == [*["loaded", "stopped"] * 2, "loaded", "compiled", "loaded"]
+
+
+def test_a_model_that_cannot_be_loaded_is_left_to_whoever_generates():
+    bot = Loading(InputError("damaged"))
+    warm_up = WarmUp(bot)
+    warm_up.resume(None)
+    warm_up.load()
+    assert bot.log == ["loaded"] * 2

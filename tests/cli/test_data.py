@@ -36,7 +36,7 @@ def test_the_list(small_talk, call):
     status, out, errors = call("list")
     assert (status, errors) == (0, "")
     space = " " * (len(corpus.name) - len("name"))
-    assert out == f"name{space}  language  pairs  licence  here\n{corpus.name}  ko        4      CC0      no\n"
+    assert out == f"name{space}  language  pairs  licence  here\n{corpus.name}  ko            4  CC0      no\n"
 
 
 def test_the_list_for_programs(small_talk, call):

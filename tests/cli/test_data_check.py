@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import pandas
 import pytest
 
 from keras_transformer.cli.data_check import visible
@@ -36,7 +37,7 @@ def test_a_fit_corpus(corpus, capsys):
     start = lines.index("To train on it:")
     assert lines[start + 1] == f"  keras-transformer train '{corpus}' --run 'runs/내 자료'"
     assert lines[start + 2].startswith("  Chosen for chat: question–answer pairs to memorize (1,0")
-    assert lines[start + 3].startswith("    questions cut into characters, answers into 500 pieces: ")
+    assert lines[start + 3].startswith("    questions split into characters, answers into 500 pieces: ")
     shares = [line.split()[:3] for line in lines if line.startswith(("  training ", "  validation ", "  test "))]
     assert shares == [["training", "1,076", "89.7%"], ["validation", "69", "5.8%"], ["test", "55", "4.6%"]]
     assert lines[-1] == "Verdict: fit"
@@ -92,12 +93,22 @@ def test_a_folder(corpus, tmp_path, capsys):
     status, lines, errors = check(capsys, tmp_path / "parts")
     assert (status, lines[0]) == (0, f"{tmp_path / 'parts'}: 1,201 pairs")
     assert [line.split() for line in lines[1:4]] == [
-        ["train", "1,200", "99.9%"], ["validation", "1", "0.1%"], ["test", "0", "0.0%"],
+        ["training", "1,200", "99.9%"], ["validation", "1", "0.1%"], ["test", "0", "0.0%"],
     ]  # fmt: skip
     assert lines[6].endswith(f"--run runs/{'parts'}")
     assert lines[7].startswith("  Chosen for chat: ")
     assert lines[-1] == "Verdict: fit"
     assert errors == f"reading {tmp_path / 'parts'} and measuring vocabularies …\n"
+
+
+def test_a_spreadsheet(corpus, tmp_path, capsys):
+    path = tmp_path / "faq.xlsx"
+    pandas.read_csv(corpus).to_excel(path, index=False)
+    status, lines, _ = check(capsys, path)
+    assert (status, lines[0]) == (0, f"{path}: {path.stat().st_size:,} bytes of XLSX")
+    assert "Pairs: 1,200 (different questions: 1,200, answers: 97)" in lines
+    assert "  the first: “0번 질문이에요?” (row 2), “0번 대답이에요.” (row 2)" in lines
+    assert lines[-1] == "Verdict: fit"
 
 
 def test_json(corpus, capsys):

@@ -10,6 +10,8 @@ from keras_transformer.cli import demo, main
 from keras_transformer.config import Config
 from keras_transformer.data.catalog import PackagedCorpus
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):

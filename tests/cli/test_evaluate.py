@@ -118,6 +118,22 @@ def test_a_run_with_a_validation_of_its_own_has_no_test_in_its_corpus(small_run,
     assert (len(found.pairs), len(found.training_answers)) == (128, 8)
 
 
+def test_a_run_that_holds_nothing_out_asks_for_new_questions(small_run, corpus, tmp_path):
+    small, own = Run(small_run), Corpus(corpus)
+    about = about_corpus(own.source, own.survey(hold_out=False))
+    run = Run.create(tmp_path / "run", small.config.replace(hold_out=False), small.tokenizer, about)
+    for words, command in [
+        (["evaluate", "R"], "keras-transformer evaluate R FILE"),
+        (["compare", "R", "S"], "keras-transformer compare R S --corpus FILE"),
+    ]:
+        with pytest.raises(InputError) as refused:
+            read_split(parser().parse_args(words), run)
+        message = (
+            "trained on all questions of its corpus, with none held out: name a file of unseen questions and answers"
+        )
+        assert str(refused.value) == f"{run.path}: {message}: {command}"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -135,7 +151,7 @@ def test_what_is_not_there_is_one_line(small_run, tmp_path, capsys):
     assert refused(capsys, small_run, "no corpus.csv") == "no corpus.csv: no such file"
     alone = tmp_path / "alone.csv"
     alone.write_text("question,answer\nhello,Hi there!\n")
-    message = f"{alone}: its test split holds no pairs: choose another with --split"
+    message = f"{alone}: its test split holds no pairs: choose another with --split, or name a file of unseen questions"
     assert refused(capsys, small_run, alone, "--split", "test") == message
 
 
@@ -150,6 +166,7 @@ def test_the_training_file_of_a_folder_asked_for_by_itself_is_no_test_and_the_fo
     about = json.loads((run / "config.json").read_text("utf-8"))
     about["corpus"] = about_corpus(own.source, own.survey())
     (run / "config.json").write_text(json.dumps(about), "utf-8")
+    (run / "checksums.json").unlink()  # Of the config that was written.
     assert main(["evaluate", str(run), str(folder / "train.csv"), "--split", "test", "--json"]) == 0
     out, errors = capsys.readouterr()
     count = json.loads(out)["questions"]

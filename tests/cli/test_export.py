@@ -1,23 +1,11 @@
-"""The commands `export` and `info`, as their users start them."""
+"""The commands `export` and `info`."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "keras_transformer"]
 
-
-def call(*arguments):
-    process = subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, timeout=300, check=False, encoding="utf-8"
-    )
-    assert "Traceback" not in process.stderr
-    return process
-
-
-def test_a_run_is_exported_and_told_about(small_run, tmp_path):
+def test_a_run_is_exported_and_told_about(call, small_run, tmp_path):
     path = tmp_path / "나간 것"
     done = call("export", small_run, path, "--beam", 2, "--n-best", 2, "--no-xla")
     assert done.returncode == 0, done.stderr
@@ -33,7 +21,7 @@ def test_a_run_is_exported_and_told_about(small_run, tmp_path):
     }  # fmt: skip
 
 
-def test_a_run_is_told_about_too(small_run):
+def test_a_run_is_told_about_too(call, small_run):
     told = call("info", small_run)
     assert told.returncode == 0
     assert told.stdout.startswith("kind      run, ")
@@ -61,7 +49,7 @@ def test_a_run_is_told_about_too(small_run):
     ],
     ids=str,
 )
-def test_wrong_words_are_one_line(small_run, tmp_path, monkeypatch, arguments, message):
+def test_wrong_words_are_one_line(call, small_run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     refused = call("export", *(small_run if word == "RUN" else word for word in arguments))
@@ -72,7 +60,7 @@ def test_wrong_words_are_one_line(small_run, tmp_path, monkeypatch, arguments, m
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_folder_that_is_neither_is_one_line(tmp_path):
+def test_a_folder_that_is_neither_is_one_line(call, tmp_path):
     told = call("info", tmp_path)
     assert told.returncode == 2
     assert told.stderr == f"keras-transformer: error: {tmp_path}/config.json: missing; this is not a run folder\n"

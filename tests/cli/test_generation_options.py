@@ -5,11 +5,10 @@ import argparse
 import pytest
 
 from keras_transformer import Beam, GenerationConfig, Greedy, InputError, Sampling
-from keras_transformer.cli.generation_options import (
-    add_strategy_options,
-    check_strategy_options,
-    generation_config,
-)
+from keras_transformer.chat.answering import Answer
+from keras_transformer.chat.datastore import Exchange, Match
+from keras_transformer.cli.generation_options import add_strategy_options, in_words, source_lines
+from keras_transformer.decoding.options import check_strategy_options, generation_config
 
 
 def parsed(words):
@@ -75,3 +74,10 @@ def test_rules():
 def test_what_does_not_go_together_is_refused(words, message):
     with pytest.raises(InputError, match=message):
         config(words)
+
+
+def test_an_answer_is_one_harmless_line():
+    assert in_words("one\ntwo\x1b[2J", -1.5, argparse.Namespace(n_best=None)) == r"one\ntwo\u001b[2J"
+    assert in_words("one\ntwo", -1.5, argparse.Namespace(n_best=2)) == "-1.5000\tone\\ntwo"
+    answer = Answer("one", None, (Match(Exchange("Q\x07?", "one", "a\nb.csv", 2), 0.5),))
+    assert source_lines(answer, True) == [r"  [0.50] a\nb.csv, row 2: Q\u0007?"]

@@ -11,6 +11,8 @@ from keras_transformer import calibrate, preset
 from keras_transformer.cli import main, plot
 from keras_transformer.presets import count_parameters
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def drawn(tmp_path, monkeypatch, capsys):
@@ -38,6 +40,7 @@ def edited(small_run, tmp_path):
         about = json.loads((run / "config.json").read_text())
         about["config"] |= settings
         (run / "config.json").write_text(json.dumps(about))
+        (run / "checksums.json").unlink()  # Of the config that was written.
         return run
 
     return copy

@@ -1,6 +1,5 @@
-"""The command `serve` as its users start it: in a process of its own."""
+"""The command `serve`, in a process of its own where it runs or ends."""
 
-import os
 import re
 import signal
 import socket
@@ -10,22 +9,29 @@ import sys
 import pytest
 import requests
 
+from keras_transformer.cli import serve as command
+from keras_transformer.cli.main import main
+from keras_transformer.language import current_language, use_language
+
+pytestmark = pytest.mark.heavy
+
 COMMAND = [sys.executable, "-m", "keras_transformer", "serve"]
 
 
-def call(*arguments, code=None, **environment):
-    command = [*COMMAND, *map(str, arguments)] if code is None else [sys.executable, "-c", code, *map(str, arguments)]
-    environment = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, timeout=300, check=False, env=environment)
+@pytest.fixture
+def refused(call, monkeypatch):
+    """A function that calls the command with wrong input and returns the lines of standard error.
 
+    In this process, the signals of which it leaves alone.
+    """
+    monkeypatch.setattr(command, "end_at_signals", lambda: None)
 
-def one_error_line(process):
-    """The last line of standard error, with no traceback above it; the exit status is that of wrong input."""
-    assert process.returncode == 2
-    assert process.stdout == b""
-    text = process.stderr.decode()
-    assert "Traceback" not in text
-    return text.strip().splitlines()[-1]
+    def refused(*arguments):
+        process = call("serve", *arguments)
+        assert (process.returncode, process.stdout) == (2, "")
+        return process.stderr.splitlines()
+
+    return refused
 
 
 @pytest.fixture
@@ -34,19 +40,19 @@ def serve():
     processes = []
 
     def make(*arguments):
-        command = [*COMMAND, *map(str, arguments), "--port", "0"]
+        words = [*COMMAND, *map(str, arguments), "--port", "0"]
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # As a shell starts what shall run in the background.
         try:
-            process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         finally:
             signal.signal(signal.SIGINT, before)
         processes.append(process)
-        words = ""
-        while "Ready" not in words:
+        said = ""
+        while "Ready" not in said:
             line = process.stderr.readline()
-            assert line, words
-            words += line
-        return process, re.search(r"Ready: (\S+)/docs", words)[1], words
+            assert line, said
+            said += line
+        return process, re.search(r"Ready: (\S+)/docs", said)[1], said
 
     yield make
     for process in processes:
@@ -60,6 +66,11 @@ def test_it_answers_until_it_is_told_to_stop(small_run, serve):
     assert "warning" not in words
     response = requests.post(f"{address}/v1/models/run:predict", json={"instances": ["잘 자"]}, timeout=300)
     assert response.json()["predictions"][0]["answers"] == "좋은 꿈 꾸세요."
+    for headers in ({"Origin": "https://attacker.example"}, {"Host": "attacker.example"}):
+        assert (
+            requests.post(f"{address}/v1/answer", json={"questions": "bye"}, headers=headers, timeout=300).status_code
+            == 403
+        )
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=300)[1] == ""
     assert process.returncode == 0
@@ -89,26 +100,51 @@ def forgetting(path):
         os.kill(os.getpid(), {number:d})
     sys.exit("gone on")
 
-serve.make_served = forgetting
+serve.make_engine = forgetting
 main.main(["serve", "run", "--port", "0"])
 """
-    process = call(code=code)
+    process = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, timeout=300, check=False)
     assert (process.returncode, process.stderr) == (status, "Loading run …\n".encode() + end)
 
 
-def test_open_to_other_machines_without_a_key_is_worth_a_warning():
-    process = call("no-such-run", "--host", "0.0.0.0", "--port", "0")
-    assert one_error_line(process).endswith("there is no such run folder")
-    warning = "keras-transformer: warning: any machine can send requests: add --api-key-file FILE to require a key\n"
-    assert process.stderr.decode().startswith(warning)
+def test_responses_are_in_english_whatever_the_language_of_the_terminal(monkeypatch, capsys):
+    from keras_transformer.serving import server
+
+    languages = []
+
+    def run_server(*arguments):
+        languages.append(current_language())
+        arguments[-1]()
+
+    monkeypatch.setattr(server, "run_server", run_server)
+    monkeypatch.setattr("keras_transformer.cli.serve.make_engine", lambda path: None)
+    monkeypatch.setattr("keras_transformer.cli.serve.end_at_signals", lambda: None)
+    try:
+        assert main(["serve", "run", "--port", "0", "--lang", "ko"]) == 0
+        assert (languages, current_language()) == (["en"], "ko")
+    finally:
+        use_language("en")
+    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "run 불러오는 중 …",
+        "준비하는 중 …  서버가 준비되었는지는 http",
+        "준비되었습니다",
+    ]
 
 
-def test_a_port_in_use_is_one_line(small_run):
+@pytest.mark.filterwarnings("default")  # Shown, as in a process of its own.
+def test_open_to_other_machines_without_a_key_is_worth_a_warning(refused):
+    warning, *_, error = refused("no-such-run", "--host", "0.0.0.0", "--port", "0")
+    assert warning == (
+        "keras-transformer: warning: any machine can send requests: add --api-key-file FILE to require a key"
+    )
+    assert error.endswith("there is no such run folder")
+
+
+def test_a_port_in_use_is_one_line(small_run, refused):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        line = one_error_line(call(small_run, "--port", port))
-    start = f"keras-transformer: error: cannot listen on 127.0.0.1, port {port}: "
-    assert line.startswith(start)
+        [line] = refused(small_run, "--port", port)
+    assert line.startswith(f"keras-transformer: error: cannot listen on 127.0.0.1, port {port}: ")
     assert line.endswith("; choose another --host or --port")
 
 
@@ -119,19 +155,19 @@ def test_a_port_in_use_is_one_line(small_run):
         (["run", "--api-key-file", "no-key"], "no-key: No such file or directory"),
         (["run", "--name", "a b"], "'a b' is not valid in /v1/models/NAME: add --name NAME"),
         (["run", "--port", "65536"], "--port must be from 0 to 65535, not 65536"),
+        (["run", "--programs", "-1"], "--programs must be at least 0, not -1"),
+        (["run", "--trusted-proxy", "nobody"], "--trusted-proxy must be an address or a network, such as 10.0.0.0/8"),
     ],
 )
-def test_wrong_input_is_one_line(arguments, message):
-    assert message in one_error_line(call(*arguments))
+def test_wrong_input_is_one_line(refused, arguments, message):
+    [line] = refused(*arguments)
+    assert message in line
 
 
 @pytest.mark.parametrize("package", ["fastapi", "fastapi_offline", "prometheus_client", "uvicorn"])
-def test_a_missing_package_names_the_extra(package):
-    code = (
-        f"import sys; sys.modules[{package!r}] = None\n"
-        "from keras_transformer.cli.main import main; sys.exit(main(['serve', 'run']))"
-    )
-    assert one_error_line(call(code=code)) == (
+def test_a_missing_package_names_the_extra(refused, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert refused("run") == [
         f"keras-transformer: error: serving needs the package {package}, which is missing: "
         "pip install 'keras-transformer-trainer[serve]'"
-    )
+    ]

@@ -3,7 +3,7 @@ import pytest
 
 from keras_transformer import Config
 from keras_transformer.cli.main import main, parser
-from keras_transformer.cli.train_options import BY_CORPUS
+from keras_transformer.cli.train_options import BY_CORPUS, MAIN_SETTINGS
 from keras_transformer.config import FIELDS
 from keras_transformer.data.quality.recommendation import recommend
 
@@ -17,11 +17,12 @@ def shown(capsys, option):
 
 def test_help_is_what_most_users_need_and_help_all_is_everything(capsys):
     short, everything = shown(capsys, "--help"), shown(capsys, "--help-all")
-    for option in ("CORPUS", "--run", "--question", "--answer", "--preset", "--epochs", "--validation", "--from"):
+    needed = ("CORPUS", "--run", "--question", "--answer", "--preset", "--epochs", "--validation", "--from")
+    for option in (*needed, "--no-grow-vocabulary"):
         assert f" {option} " in short and f" {option} " in everything
     for option in ("--help-all", "Example:"):
         assert option in short
-    for name in FIELDS.keys() - {"epochs"}:
+    for name in FIELDS.keys() - {*MAIN_SETTINGS}:
         option = f"--{name.replace('_', '-')}"
         assert f" {option}" in everything and f" {option}" not in short
 
@@ -75,4 +76,4 @@ def test_the_settings_chosen_by_the_corpus_are_those_that_the_recommendation_cha
 def test_no_option_has_a_default_so_that_a_file_can_give_it():
     options = vars(parser().parse_args(["train"]))
     given = {name: value for name, value in options.items() if value not in (None, [])}
-    assert given.keys() == {"command", "model_devices"}
+    assert given.keys() == {"command", "model_devices", "parser"}

@@ -29,11 +29,17 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.head(206 if self.headers["Range"] else 200, body, start)
         self.wfile.write(body)
 
-    def too_many_requests(self):
+    def too_many_requests(self, pause="1"):
         self.send_response(429)
-        self.send_header("Retry-After", "1")
+        self.send_header("Retry-After", pause)
         self.send_header("Content-Length", 0)
         self.end_headers()
+
+    def come_back_in_an_eternity(self):
+        self.too_many_requests("9" * 30)
+
+    def come_back_when_no_number_says(self):
+        self.too_many_requests("9" * 5000)
 
     def without_ranges(self):
         self.head(200, self.server.content)

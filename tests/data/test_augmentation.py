@@ -10,7 +10,7 @@ from keras_transformer.data.augmentation import (
     drop_word,
     misspell,
     noisy,
-    other_letter,
+    replace_letter,
 )
 
 
@@ -72,10 +72,10 @@ def test_one_character_alone_stays():
 
 
 def test_a_letter_of_a_syllable_is_exchanged():
-    assert other_letter("한", Scripted(0, ord("\u1100"))) == "간"  # ᄀ
-    assert other_letter("한", Scripted(1, ord("\u1165"))) == "헌"  # ᅥ
-    assert other_letter("한", Scripted(2, ord("\u11bc"))) == "항"  # ᆼ
-    assert other_letter("?", Scripted()) == "?"
+    assert replace_letter("한", Scripted(0, ord("\u1100"))) == "간"  # ᄀ
+    assert replace_letter("한", Scripted(1, ord("\u1165"))) == "헌"  # ᅥ
+    assert replace_letter("한", Scripted(2, ord("\u11bc"))) == "항"  # ᆼ
+    assert replace_letter("?", Scripted()) == "?"
 
 
 def test_only_the_last_turn_is_noisy():

@@ -111,10 +111,10 @@ def test_where_corpora_are_kept(settings, home, monkeypatch):
 
 def test_from_a_file_to_pairs(small_talk):
     corpus, path = small_talk
-    assert not corpus.is_here
+    assert not corpus.is_prepared
     assert corpus.splits == {}
     download_corpus(corpus.name, [path])
-    assert corpus.is_here
+    assert corpus.is_prepared
     assert corpus.splits == {"train": 2, "validation": 1, "test": 1}
     assert list(corpus_pairs(corpus.name)) == [("안녕", "반가워요."), ("hello", "Hi!")]
     assert list(corpus_pairs(corpus.name, "test")) == [("질문 53", "대답")]
@@ -157,7 +157,16 @@ def test_a_file_that_was_put_in_its_place_is_taken(small_talk):
     corpus.downloads.mkdir(parents=True)
     path.rename(corpus.downloads / "a.csv")
     download_corpus(corpus.name)
-    assert corpus.is_here
+    assert corpus.is_prepared
+
+
+def test_what_a_killed_preparation_left_is_removed(small_talk):
+    corpus, path = small_talk
+    left = corpus.prepared.parent / "incomplete.ABC_1.0.0"
+    left.mkdir(parents=True)
+    download_corpus(corpus.name, [path])
+    assert corpus.is_prepared
+    assert not left.exists()
 
 
 def test_nothing_is_here_after_a_download_that_failed(server, made_up_corpus, monkeypatch):
@@ -168,7 +177,7 @@ def test_nothing_is_here_after_a_download_that_failed(server, made_up_corpus, mo
     with pytest.raises(DownloadFailed) as caught:
         download_corpus(corpus.name)
     assert f"in another way to {corpus.downloads / 'a.csv'}" in caught.value.strerror
-    assert not corpus.is_here
+    assert not corpus.is_prepared
 
 
 def test_files_that_are_not_the_corpus(small_talk, tmp_path):

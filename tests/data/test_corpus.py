@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from keras_transformer.data import corpus as module
-from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint, split_of
+from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint
 from keras_transformer.data.loading import CorpusWarning, load_pairs
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
@@ -93,22 +93,6 @@ def test_files_are_the_parts_that_their_names_say(tmp_path):
     assert joined(corpus, "validation") == pairs_of(many(3))
 
 
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [
-        ("train-00001-of-00010.csv", "train"),
-        ("hun_dev.tsv", "validation"),
-        ("valid.csv", "validation"),
-        ("chat.test.jsonl", "test"),
-        ("training2.csv", "train"),
-        ("testimony.csv", None),
-        ("대화.csv", None),
-    ],
-)
-def test_words_in_a_name_say_the_part(tmp_path, name, split):
-    assert split_of(tmp_path / name) == split
-
-
 def test_without_a_file_of_validation_some_training_pairs_are_taken(tmp_path):
     many(300).to_csv(tmp_path / "train.csv", index=False)
     many(5).to_csv(tmp_path / "test.csv", index=False)
@@ -127,7 +111,7 @@ def test_with_a_file_of_validation_all_else_is_for_training(tmp_path):
 def test_the_same_corpus_is_found_again(tmp_path):
     many(200).rename(columns={"question": "Frage"}).to_csv(tmp_path / "a.csv", index=False, encoding="utf-16")
     corpus = Corpus(tmp_path / "a.csv", "Frage", "answer", "utf-16")
-    assert Corpus.found_at(corpus.source).survey().fingerprint == corpus.survey().fingerprint
+    assert Corpus.from_source(corpus.source).survey().fingerprint == corpus.survey().fingerprint
 
 
 def test_rows_left_out_are_told_once(tmp_path):
@@ -208,6 +192,13 @@ def test_what_is_neither_a_file_nor_a_name_is_refused():
         Corpus("chatbot").survey()
 
 
+def test_a_misspelled_file_is_a_file_before_it_is_a_name(tmp_path):
+    (tmp_path / "faq.csv").write_text("q,a\n")
+    for name in ("faq", "faqs", "faq.cvs"):
+        with pytest.raises(InputError, match=rf"{name}: no such file; did you mean .*/faq\.csv\?$"):
+            Corpus(tmp_path / name)
+
+
 def test_conversations_keep_their_turns_and_stay_in_one_part(tmp_path):
     lines = [f'{{"turns": ["질문 {i}", "b", "c", "d"]}}' for i in range(300)]
     (tmp_path / "talks.jsonl").write_text("\n".join(lines), "utf-8")
@@ -235,7 +226,7 @@ def test_an_opening_is_part_of_the_fingerprint():
 @pytest.mark.parametrize(("kept", "readings"), [(5, 1), (4, 2)])
 def test_a_corpus_that_fits_into_memory_is_read_once(tmp_path, monkeypatch, kept, readings):
     many(5).to_csv(tmp_path / "pairs.csv", index=False)
-    monkeypatch.setattr(module, "KEPT", kept)
+    monkeypatch.setattr(module, "MAX_PAIRS_IN_MEMORY", kept)
     read, opened = module.read_chunks, []
     monkeypatch.setattr(module, "read_chunks", lambda *args, **options: opened.append(args) or read(*args, **options))
     corpus = Corpus(tmp_path / "pairs.csv")
@@ -244,3 +235,11 @@ def test_a_corpus_that_fits_into_memory_is_read_once(tmp_path, monkeypatch, kept
     assert len(opened) == readings
     corpus.fingerprint(turns=2)
     assert len(opened) == readings + 1
+
+
+def test_a_file_that_cannot_be_read_is_an_error_before_it_is_read_whole(tmp_path):
+    with pytest.raises(InputError, match=r"none\.csv: no such file"):
+        Corpus(tmp_path / "none.csv")
+    (tmp_path / "korean.csv").write_bytes("질문,답변\n안녕,반가워\n".encode("cp949"))
+    with pytest.raises(InputError, match="add --encoding cp949"):
+        Corpus(tmp_path / "korean.csv")

@@ -167,6 +167,14 @@ def test_a_server_that_says_when_to_come_back_is_believed(server, file, path, ca
     assert second == "말뭉치.bin: the server returned 503 Service Unavailable; trying again in 0 s …"
 
 
+def test_no_server_makes_us_wait_for_ever(server, file, path, monkeypatch):
+    pauses = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
+    server.plan = ["come_back_in_an_eternity", "come_back_when_no_number_says"]
+    get(file, path, tries=3)
+    assert pauses == [600, 600]
+
+
 def test_failed_requests_and_interruptions_are_counted_together(server, file, path):
     server.plan = ["cut", 503, "cut", "cut"]
     assert failure(file, path, tries=4) == "the connection ended after 5,120 of 10,240 bytes"

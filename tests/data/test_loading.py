@@ -299,7 +299,7 @@ def test_warning_points_to_the_caller(tmp_path):
         ("a.csv", "Q,A\n\n", "no question-answer pair in it"),
         ("a.csv", "Q,A\n안녕?,\n,네\n", "no question-answer pair in it (row 2: no answer)"),
         ("a.jsonl", "안녕?\n", "no question-answer pair in it (row 1: not JSON)"),
-        ("a.xlsx", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
+        ("a.docx", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
         ("a", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 from keras_transformer.data import recombination
-from keras_transformer.data.recombination import Index, crossed, exchange_word, join_ends, recombine, replace_word
+from keras_transformer.data.recombination import Index, cross, exchange_word, join_ends, recombine, replace_word
 
 PAIRS = pd.DataFrame(
     [
@@ -40,11 +40,11 @@ def test_what_does_not_fit_stays():
 
 
 def test_of_a_conversation_the_last_turn_is_changed():
-    assert crossed("안녕\n나 배고파", "뭐 해\n나 졸려", Scripted(0, 1, 1)) == "안녕\n나 졸려"
+    assert cross("안녕\n나 배고파", "뭐 해\n나 졸려", Scripted(0, 1, 1)) == "안녕\n나 졸려"
 
 
 def test_new_questions_have_the_answer_of_the_nearest_known_one(monkeypatch):
-    monkeypatch.setattr(recombination, "NOISE", 0)
+    monkeypatch.setattr(recombination, "NOISY_SHARE", 0)
     made = recombine(PAIRS, 3, 0)
     assert len(made) >= 3 and made["question"].is_unique
     assert not set(made["question"]) & set(PAIRS["question"])
@@ -74,4 +74,4 @@ def test_the_nearest_and_those_alike():
     index = Index(["잘 자", "배고파", "배고프다"])
     numbers, similarities = index.nearest(["배고파요", "잘 자"])
     assert numbers.tolist() == [1, 0] and 0.5 < similarities[0] < 1 and np.isclose(similarities[1], 1)
-    assert [sorted(one) for one in index.alike(["배고파"])] == [[0, 1, 2]]
+    assert [sorted(one) for one in index.neighbours(["배고파"])] == [[0, 1, 2]]

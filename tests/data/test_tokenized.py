@@ -45,7 +45,7 @@ def test_a_full_disk_names_the_folder_and_what_to_do(tokenizer, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
 
         def close(self):
-            pass
+            raise OSError(errno.ENOSPC, "No space left on device")  # It tries to write the rest.
 
     monkeypatch.setattr("tempfile.TemporaryFile", Full)
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/small")

@@ -13,6 +13,8 @@ from keras_transformer.decoding import beam_search
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
 
+pytestmark = pytest.mark.compiled
+
 START, END, LENGTH = 1, 2, 4
 
 

@@ -78,3 +78,12 @@ def test_a_strategy_is_short_for_a_configuration():
     assert chosen_generation(Beam(2), None) == GenerationConfig(Beam(2))
     with pytest.raises(InputError, match="strategy and generation are both given: put the strategy into the Gen"):
         chosen_generation(Beam(2), config)
+
+
+def test_what_no_memory_would_hold_is_refused():
+    with pytest.raises(InputError, match="num_beams must be at most 1000, not 100000"):
+        Beam(100_000)
+    with pytest.raises(InputError, match="num_return must be at most 10000, not 100000"):
+        GenerationConfig(Sampling(), num_return=100_000)
+    with pytest.raises(InputError, match="max_length must be at most 100000, not 1000000"):
+        GenerationConfig(max_length=1_000_000)

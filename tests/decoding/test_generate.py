@@ -20,8 +20,10 @@ from keras_transformer import (
 from keras_transformer.decoding import generate as generation
 from keras_transformer.decoding.compiled import compiled
 from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
-from keras_transformer.decoding.generate import _programs, begin, to_class
+from keras_transformer.decoding.generate import _programs, begin, limit_programs, to_class
 from keras_transformer.models.incremental import IncrementalTransformer
+
+pytestmark = [pytest.mark.compiled, pytest.mark.heavy]
 
 START, END, MAX = 2, 3, 12
 LIMITS = {"start_id": START, "end_id": END, "max_length": MAX}
@@ -289,3 +291,15 @@ def test_other_models_are_refused():
     inputs = keras.Input((3,))
     with pytest.raises(ValueError, match=r"created by transformer\(\)"):
         generate(keras.Model(inputs, inputs), QUESTIONS, **LIMITS)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow's programs are limited")
+@pytest.mark.parametrize("strategy", [Greedy(), Beam(2), Sampling(seed=1)], ids=str)
+def test_answers_without_compilation_are_those_with_it(model, strategy):
+    copy = keras.models.clone_model(model)
+    copy.set_weights(model.get_weights())
+    limit_programs(copy, 0)
+    expected, found = (generate(one, QUESTIONS, strategy=strategy, **LIMITS) for one in (model, copy))
+    assert found.ids.tolist() == expected.ids.tolist()
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-4)
+    assert not _programs[copy]

@@ -8,6 +8,8 @@ from keras_transformer import Greedy
 from keras_transformer.decoding import loop
 from keras_transformer.decoding.constraints import TokenConstraints
 
+pytestmark = pytest.mark.compiled
+
 START, END = 1, 2
 
 

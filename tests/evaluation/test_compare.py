@@ -50,14 +50,14 @@ def test_what_is_of_a_token_is_left_out_and_different_words_have_no_difference(c
 
 
 def test_bits_per_character_are_those_of_answers_that_all_runs_can_read(compared, make_evaluation):
-    asked = {"a": ["12345"], "b": ["1234567890"]}
-    all_of_it = make_evaluation(asked, ["", ""], bits=[(10, 5), (100, 10)])
-    shorter = make_evaluation(asked, ["", ""], bits=[(20, 5), (0, 0)])
+    references = {"a": ["12345"], "b": ["1234567890"]}
+    all_of_it = make_evaluation(references, ["", ""], bits=[(10, 5), (100, 10)])
+    shorter = make_evaluation(references, ["", ""], bits=[(20, 5), (0, 0)])
     found = compared(all_of_it, shorter)
     assert [run["scores"]["bits_per_char"] for run in found["runs"]] == [2, 4]
     assert found["runs"][1]["differences"]["bits_per_char"]["difference"] == 2
     assert found["runs"][1]["differences"]["bits_per_char"]["interval"] == (2, 2)
-    nothing = make_evaluation(asked, ["", ""], bits=[(0, 0), (10, 10)])
+    nothing = make_evaluation(references, ["", ""], bits=[(0, 0), (10, 10)])
     assert "bits_per_char" not in compared(shorter, nothing)["runs"][1]["scores"]
 
 

@@ -5,13 +5,13 @@ import itertools
 import pytest
 
 from keras_transformer import Confidence
-from keras_transformer.evaluation.out_of_domain import auroc, invented, separation
+from keras_transformer.evaluation.out_of_domain import auroc, make_out_of_domain, separation
 
 QUESTIONS = ["오늘 뭐 먹지?", "how are you", "안녕", "ㅋㅋ"]
 
 
 def test_what_is_invented_is_as_long_as_a_question_and_none():
-    found = invented(QUESTIONS)
+    found = make_out_of_domain(QUESTIONS)
     assert list(found) == ["random Hangul", "random letters", "shuffled characters", "mixed words"]
     for kind in ("random Hangul", "random letters"):
         for question, text in zip(QUESTIONS, found[kind], strict=True):
@@ -26,8 +26,8 @@ def test_what_is_invented_is_as_long_as_a_question_and_none():
 
 
 def test_it_is_the_same_at_every_call_and_a_kind_that_is_empty_is_left_out():
-    assert invented(QUESTIONS) == invented(QUESTIONS)
-    assert list(invented(["아"])) == ["random Hangul", "random letters"]
+    assert make_out_of_domain(QUESTIONS) == make_out_of_domain(QUESTIONS)
+    assert list(make_out_of_domain(["아"])) == ["random Hangul", "random letters"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ def bot(small_run):
     return Chatbot.load(small_run)
 
 
-def values(bot, asked):
-    return {name: score.value for name, score in likelihood(bot, asked).scores().items()}
+def values(bot, references):
+    return {name: score.value for name, score in likelihood(bot, references).scores().items()}
 
 
 def test_padding_and_neighbours_change_nothing(bot):
@@ -47,8 +47,8 @@ def test_too_long_pairs_are_left_out_as_in_training(bot):
 
 def test_it_is_what_the_training_noted_of_its_validation(bot, small_run, small_pairs):
     validation = split_pairs(small_pairs)["validation"]
-    asked = {row.question: [row.answer] for row in validation.itertuples()}
-    found, noted = values(bot, asked), Run(small_run).summary()
-    assert len(asked) == Run(small_run).corpus["validation"]
+    references = {row.question: [row.answer] for row in validation.itertuples()}
+    found, noted = values(bot, references), Run(small_run).summary()
+    assert len(references) == Run(small_run).corpus["validation"]
     assert found["bits_per_char"] == pytest.approx(noted["val_bits_per_char"], abs=1e-3)
     assert found["loss"] == pytest.approx(noted["val_loss"], abs=1e-3)

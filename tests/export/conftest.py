@@ -17,19 +17,19 @@ QUESTIONS = [
     "배고파", "배고파!", "배고파요?", "  배고파 ", "배 고파", "고파", "ㅂ", "배고\u1111\u1161", "\u1107\u1162고파",
     "잘자", "잘\n자", "잘 \u3000 자", "잘 자 잘 자 잘 자", "hello", "Hello", "HELLO", "hello there", "heLlo, you!",
     "ｈｅｌｌｏ", "how are you", "are how you?", "you", "오늘 어때", "날씨", "오늘은 날씨가 참 좋네요. 그렇죠?",
-    "ＫＴＸ", "ktx 표", "표는 얼마예요 ＫＴＸ", "ㅠㅠ", "ㅠ", "이별", "ΟΔΟΣ", "οδος", "οδοσ", "🙂", "🙂👍🏽", "?",
+    "ＫＴＸ", "ktx 표", "표는 얼마예요 ＫＴＸ", "ㅠㅠ", "ㅠ", "배고파ㅋㅋ",
+    "ㅋㅋ 잘 자 ~!", "이별", "ΟΔΟΣ", "οδος", "οδοσ", "🙂", "🙂👍🏽", "?",
     "漢字", "漢字 배고파", "e\u0301", "a\0b", "", " \t ", "가" * 500,
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
-def saved_model(small_run, tmp_path_factory):
-    """The small run as a SavedModel."""
+def saved_model(small_run, make_once, compile_programs):
+    """The small run as a SavedModel, with compiled programs as users have it."""
     from keras_transformer import export_saved_model
 
-    path = tmp_path_factory.mktemp("exported") / "모델"
-    export_saved_model(small_run, path)
-    return path
+    compile_programs()
+    return make_once("모델", lambda path: export_saved_model(small_run, path))
 
 
 @pytest.fixture(scope="session")

@@ -14,12 +14,15 @@ from keras_transformer.export import ctranslate2_files
 from keras_transformer.export.ctranslate2 import QUANTIZATIONS, load, write
 from keras_transformer.export.ctranslate2_files.answer import Bot
 from keras_transformer.padding import pad
+from keras_transformer.text.subwords import Subwords, with_preprocessing
+
+pytestmark = pytest.mark.heavy
 
 PAD, END = 0, 3
 TEXTS = ["안녕 나도 응", "how are you", "한 하루 good bye"]
 QUESTIONS = [
     "안녕", "", "how are you", " \t\n", "good\u3000bye\n안녕 ", unicodedata.normalize("NFD", "한 하루"), "漢字 😀",
-    "<sep>", "<s></s><pad>", "▁", "안녕\n나도\n how  are\ngood bye you", "u\na\n \nw\n응", "응 " * 30,
+    "<sep>", "<s></s><pad>", "▁", "How, you?", "안녕\n나도\n how  are\ngood bye you", "u\na\n \nw\n응", "응 " * 30,
 ]  # fmt: skip
 
 
@@ -31,6 +34,7 @@ RUNS = {
     "letters of Hangul": ("letters", None, {"num_layers": 1}),
     "several turns": ("characters", None, {"num_layers": 1, "turns": 3}),
     "subwords": ("subwords", None, {"num_layers": 1}),
+    "subwords of a tutorial": ("spaced", None, {"num_layers": 1}),
     "subwords to pieces": ("subwords", "pieces", {"num_layers": 1}),
 }
 """The tokenizer of the questions, that of the answers if they have their own, and settings."""
@@ -41,13 +45,15 @@ def tokenizers(tmp_path_factory):
     """Tokenizers of every kind by name."""
     prefix = tmp_path_factory.mktemp("vocabulary") / "some"
     tfds.deprecated.text.SubwordTextEncoder(["안녕", "you_", "how", "<s>"]).save_to_file(str(prefix))
+    subwords = Tokenizer.load(prefix.with_suffix(".subwords"))
     return {
         None: None,
         "pieces": Tokenizer.train(TEXTS, 300),
         "words": Tokenizer.train(TEXTS, kind="word"),
         "letters": Tokenizer.train(TEXTS, 330, "bpe", jamo=True),
         "characters": Tokenizer.train(TEXTS, kind="character", separator=True),
-        "subwords": Tokenizer.load(prefix.with_suffix(".subwords")),
+        "subwords": subwords,
+        "spaced": Tokenizer(Subwords(with_preprocessing(subwords.model, "contractions"))),
     }
 
 

@@ -14,7 +14,9 @@ from keras_transformer.export import registry
 from keras_transformer.export.loader import Exported
 from keras_transformer.export.manifest import questions_of
 from keras_transformer.export.registry import check_fallback, export
-from keras_transformer.export.saved_model import Served
+from keras_transformer.export.saved_model import ServingModule
+
+pytestmark = pytest.mark.heavy
 
 UNKNOWN = "그건 잘 모르겠어요."
 QUESTIONS = ["hello", "쀍뷁 뛟", "", "잘 자", "zq xv", "고마워!", "bye bye bye", "what is this", "배고파"]
@@ -136,7 +138,9 @@ def test_a_graph_judges_alike_at_the_bounds():
     questions, pieces, scores = zip(*cases)
     inputs = tf.sequence_mask([count + 2 for count in pieces], 9, tf.int32)
     answers = tf.constant(["답"] * len(cases))
-    found = Served(None, None, None, fallback).judged(tf.constant(questions), inputs, answers, tf.constant(scores))
+    found = ServingModule(None, None, None, fallback).apply_fallback(
+        tf.constant(questions), inputs, answers, tf.constant(scores)
+    )
     refused = [True, False, False, True, True, False]
     assert [text.decode() for text in found["answers"].numpy()] == [UNKNOWN if no else "답" for no in refused]
     assert [fallback.refuses(float(s), n / max(1, len(q))) for q, n, s in cases] == refused

@@ -10,8 +10,10 @@ from keras_transformer.chat.datastore import Exchange
 from keras_transformer.export.graph_retrieval import GraphRetrieval
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.export.retrieval_index import may_retrieve
-from keras_transformer.export.saved_model import Served
+from keras_transformer.export.saved_model import ServingModule
 from keras_transformer.text.core_ops import CoreTokenizer
+
+pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +121,11 @@ def test_nothing_is_searched_for_where_all_questions_have_an_answer():
     def search(ids):
         raise AssertionError("searched")
 
-    served = Served(None, search, None)
+    module = ServingModule(None, search, None)
     inputs, answers = tf.constant([[1, 2], [0, 0]]), tf.constant(["밥 먹어요.", ""])
     similarities = tf.constant([0.9, 0.0])
-    found = served.completed(inputs, answers, tf.constant([True, False]), similarities)
+    found = module.completed(inputs, answers, tf.constant([True, False]), similarities)
     assert [answer.decode() for answer in found["answers"].numpy()] == ["밥 먹어요.", ""]
     assert found["scores"].numpy().tolist() == [0, 0]
     with pytest.raises(AssertionError, match="searched"):
-        served.completed(inputs, answers, tf.constant([False, False]), similarities)
+        module.completed(inputs, answers, tf.constant([False, False]), similarities)

@@ -4,9 +4,12 @@ import pytest
 import tensorflow as tf
 
 from keras_transformer import Chatbot, Tokenizer
+from keras_transformer.export import graph_text
 from keras_transformer.export.graph_text import GraphText
 from keras_transformer.text.core_ops import CoreTokenizer
 from keras_transformer.text.in_graph import InGraphTokenizer
+
+pytestmark = pytest.mark.heavy
 
 TEXTS = ["안녕 세상", "hello there", "오늘은 어때?", "좋아 thank you", "a b c d e f g"]
 QUESTIONS = [
@@ -55,3 +58,20 @@ def test_answers_are_decoded_by_their_own_tokenizer(tokenizer_class):
     text = GraphText(types.SimpleNamespace(tokenizer=source, target_tokenizer=target, config=config), tokenizer_class)
     ids = [[*target.encode("FAD BE"), target.end_id, 0]]
     assert text.decode(tf.constant(ids))[0].numpy() == b"FAD BE"
+
+
+@pytest.mark.parametrize(("turns", "question"), [(1, "가나다라마바사"), (2, "버림\n가나다라마바사\n하")])
+def test_a_turn_is_cut_before_it_is_tokenized(monkeypatch, turns, question):
+    read = []
+
+    class Noting(InGraphTokenizer):
+        def encode(self, texts):
+            read.extend(text.decode() for text in texts.numpy())
+            return super().encode(texts)
+
+    monkeypatch.setattr(graph_text, "LONGEST", 3)
+    tokenizer = Tokenizer.train(TEXTS, 320, separator=True)
+    config = types.SimpleNamespace(max_length=24, turns=turns)
+    run = types.SimpleNamespace(tokenizer=tokenizer, target_tokenizer=tokenizer, config=config)
+    GraphText(run, Noting).encode(tf.constant([question]))
+    assert read == ["가나다", "하"][:turns]

@@ -13,7 +13,10 @@ from keras_transformer import Chatbot, Config, InputError, Run, Tokenizer, expor
 from keras_transformer.export import litert
 from keras_transformer.text import normalize
 
-pytestmark = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports")
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports"),
+]
 
 ROOT = pathlib.Path(__file__).parents[2]
 LETTERS = [

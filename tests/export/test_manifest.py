@@ -5,7 +5,8 @@ import os
 import pytest
 
 from keras_transformer import DiskFull, InputError
-from keras_transformer.export.manifest import new_folder, questions_of, read_about, verified
+from keras_transformer.export import manifest
+from keras_transformer.export.manifest import ABOUT, FORMAT, about_file, new_folder, questions_of, read_about, verified
 
 
 def test_a_folder_is_there_whole_or_not_at_all(tmp_path):
@@ -18,6 +19,15 @@ def test_a_folder_is_there_whole_or_not_at_all(tmp_path):
         (folder / "a").write_text("1")
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == ["나간 것"]
+
+
+def test_a_single_file_may_become_the_export(tmp_path):
+    with new_folder(tmp_path / "나간 것.html", "a") as folder:
+        (folder / "a").write_text("1")
+    assert (tmp_path / "나간 것.html").read_text() == "1"
+    assert os.listdir(tmp_path) == ["나간 것.html"]
+    with pytest.raises(InputError, match="already exists"), new_folder(tmp_path / "나간 것.html", "a"):
+        raise AssertionError("must not be reached")
 
 
 def test_a_place_that_is_taken_is_left_alone(tmp_path):
@@ -47,6 +57,51 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path):
         (folder / "a").write_text("1")
         raise OSError(errno.ENOSPC, "No space left on device")
     assert raised.value.strerror.startswith("disk full: could not write")
+    assert os.listdir(tmp_path) == []
+
+
+def test_everything_is_on_the_disk_before_the_folder_has_its_name_and_then_the_name_too(tmp_path, monkeypatch):
+    done, real_sync, real_replace = [], os.fsync, os.replace
+
+    def sync(descriptor):
+        done.append(os.fstat(descriptor).st_ino)
+        real_sync(descriptor)
+
+    def replace(source, target):
+        done.append("renamed")
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "replace", replace)
+    path = tmp_path / "out"
+    with new_folder(path) as folder:
+        (folder / "variables").mkdir()
+        (folder / "variables" / "a").write_text("1")
+        (folder / "b").write_text("2")
+    written = {one.stat().st_ino for one in (path, *path.rglob("*"))}
+    assert len(written) == 4
+    assert set(done[: done.index("renamed")]) == written
+    assert done[done.index("renamed") + 1 :] == [tmp_path.stat().st_ino]
+
+
+def test_what_killed_exports_have_left_is_removed(tmp_path):
+    own, dead, running = (tmp_path / f".a[b].{number}.part" for number in (os.getpid(), 2**22 + 1, os.getppid()))
+    other = tmp_path / f".c.{os.getpid()}.part"
+    for folder in (own, dead, running, other):
+        folder.mkdir()
+        (folder / "file").write_text("")
+    with new_folder(tmp_path / "a[b]") as folder:
+        assert list(folder.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"a[b]", running.name, other.name}
+
+
+def test_a_disk_that_is_full_for_a_library_is_full(tmp_path):
+    """TensorFlow's ResourceExhaustedError is no OSError."""
+    error = RuntimeError("variables/variables.data; No space left on device")
+    with pytest.raises(DiskFull, match="disk full: could not write"), new_folder(tmp_path / "out"):
+        raise error
+    with pytest.raises(RuntimeError, match="another"), new_folder(tmp_path / "out"):
+        raise RuntimeError("another")
     assert os.listdir(tmp_path) == []
 
 
@@ -113,3 +168,63 @@ def test_it_says_where_it_comes_from(saved_model, bot):
     assert len(about["corpus"]["fingerprint"]) == 64
     assert set(about["versions"]) >= {"keras_transformer", "keras", "tensorflow", "python"}
     assert str(saved_model) not in json.dumps(about)
+
+
+@pytest.fixture
+def about(tmp_path):
+    """The content of an export.json that can be read, with one file."""
+    (tmp_path / "file").write_text("content")
+    sizes = dict.fromkeys(("num_layers", "d_model", "num_heads", "dff", "max_length"), 1)
+    return {
+        "format": FORMAT, "kind": "onnx", "options": {}, "versions": {}, "verified": {"questions": 16, "equal": 16},
+        "run": {"id": "a", "config": sizes, "training": None},
+        "corpus": {"name": "a", "fingerprint": "b", "pairs": 3, "licence": None},
+        "files": {"file": about_file(tmp_path / "file")},
+    }  # fmt: skip
+
+
+def test_an_export_json_of_this_shape_can_be_read(tmp_path, about):
+    (tmp_path / ABOUT).write_text(json.dumps(about))
+    assert read_about(tmp_path) == about
+
+
+@pytest.mark.parametrize("value", [None, [], "a", 3.5, {"a": 1}], ids=str)
+@pytest.mark.parametrize("place", ["kind", "run", "run.config", "run.config.max_length", "corpus"])
+def test_an_export_json_of_another_shape_is_one_line(tmp_path, about, place, value):
+    *keys, last = place.split(".")
+    within = about
+    for key in keys:
+        within = within[key]
+    within[last] = [value] if place == "kind" else value
+    (tmp_path / ABOUT).write_text(json.dumps(about))
+    first = place.partition(".")[0]
+    with pytest.raises(InputError, match=rf"export\.json: damaged: {first}[\w.]* is missing or invalid$"):
+        read_about(tmp_path)
+
+
+@pytest.mark.parametrize("value", [None, [], "a", 3.5], ids=str)
+@pytest.mark.parametrize("place", ["options", "files", "verified"])
+def test_so_are_lists_in_the_place_of_dictionaries(tmp_path, about, place, value):
+    (tmp_path / ABOUT).write_text(json.dumps({**about, place: value}))
+    with pytest.raises(InputError, match=rf"export\.json: damaged: {place} is missing or invalid$"):
+        read_about(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "null", "3", '"a"', "{}", '{"format": 1}', "[" * 100_000, "\ud800", "1" * 5000], ids=len
+)
+def test_what_is_no_export_json_is_one_line(tmp_path, text):
+    (tmp_path / ABOUT).write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError, match=r"export\.json: damaged: ") as raised:
+        read_about(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../file", "a/../../file", "a\0b", ""])
+def test_files_outside_of_the_folder_are_not_read(tmp_path, about, monkeypatch, name):
+    about["files"] = {name: about["files"]["file"]}
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / ABOUT).write_text(json.dumps(about))
+    monkeypatch.setattr(manifest, "about_file", lambda path: pytest.fail(f"{path} was read"))
+    with pytest.raises(InputError):
+        read_about(tmp_path / "export")

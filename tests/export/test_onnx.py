@@ -15,7 +15,10 @@ from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.export import litert, onnx
 from keras_transformer.export.loader import Exported
 
-pytestmark = pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports")
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports"),
+]
 
 TEXTS = [
     "가나다라마바사 아자차카타파하",

@@ -20,8 +20,9 @@ def test_every_format_has_the_members_of_the_protocol(kind):
     exporter = exporter_of(kind)
     assert EXACT in exporter.QUANTIZATIONS and set(exporter.QUANTIZATIONS) <= set(QUANTIZATIONS)
     assert isinstance(exporter.OPTIONS, tuple) and isinstance(exporter.IS_RUN_FOLDER, bool)
+    assert exporter.FILE is None or exporter.FILE.endswith(".html")
     assert {name for name in (*vars(Exporter), *Exporter.__annotations__) if not name.startswith("_")} == {
-        "QUANTIZATIONS", "OPTIONS", "IS_RUN_FOLDER", "write", "load",
+        "QUANTIZATIONS", "OPTIONS", "IS_RUN_FOLDER", "EDITABLE", "FILE", "write", "load",
     }  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def test_every_format_takes_the_arguments_of_the_protocol_and_its_own_options(ki
 
 def test_an_unknown_format_is_named_beside_those_there_are(small_run, tmp_path):
     with pytest.raises(
-        InputError, match="unknown export format 'gguf': use one of saved_model, litert, onnx, ctranslate2, run"
+        InputError, match="unknown export format 'gguf': use one of saved_model, litert, onnx, ctranslate2, html, run"
     ):
         export(small_run, tmp_path / "out", "gguf")
 

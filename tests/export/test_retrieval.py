@@ -18,6 +18,8 @@ from keras_transformer.chat.datastore import Exchange
 from keras_transformer.export.sidecar import RETRIEVER, write_retrieval
 from keras_transformer.text import character_ngrams, normalize
 
+pytestmark = pytest.mark.heavy
+
 PROGRAM = runpy.run_path(str(RETRIEVER))
 TEXTS = [
     "배고파", "hello there", "a b", "?!", "ＡＢＣ", "🙂👍🏽", "漢字 かな", "İstanbul", "ΟΔΟΣ Σ", "tiếng Việt",

@@ -8,6 +8,8 @@ from keras_transformer.chat.answering import Answering
 from keras_transformer.cli.info import about_folder
 from keras_transformer.export.run_folder import load
 
+pytestmark = pytest.mark.heavy
+
 QUESTIONS = ["안녕하세요", "hello", "고마워", "처음 듣는 말", ""]
 
 
@@ -26,6 +28,15 @@ def test_paths_of_the_machine_that_trained_stay_there(small_run, tmp_path):
     export_run(small_run, tmp_path / "out")
     assert "source" in json.loads((small_run / "config.json").read_text("utf-8"))["corpus"]
     assert "source" not in json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["corpus"]
+
+
+def test_of_the_parent_run_only_the_name_is_told(small_run, tmp_path):
+    run = shutil.copytree(small_run, tmp_path / "run")
+    config = json.loads((run / "config.json").read_text("utf-8"))
+    (run / "config.json").write_text(json.dumps({**config, "from": {"id": "1", "path": "/home/somebody/runs/first"}}))
+    (run / "checksums.json").unlink()
+    export_run(run, tmp_path / "out")
+    assert Run(tmp_path / "out").origin == {"id": "1", "path": "first"}
 
 
 @pytest.mark.parametrize("quantization", ["float32", "int8"])

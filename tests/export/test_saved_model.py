@@ -19,6 +19,8 @@ from keras_transformer import (
 from keras_transformer.chat.answering import Answering
 from keras_transformer.export import saved_model as module
 
+pytestmark = pytest.mark.heavy
+
 QUESTIONS = [
     "안녕하세요", "hello", "", "고마워!", "잘 자 ~", "배고파?", "thank you", "good night", "bye :)", "처음 듣는 말",
     " \n ", "🙂👍🏽", "a\0b", "가" * 10_000, "e\u0301", "ᄒ\u1161\u11ab글",
@@ -77,6 +79,7 @@ def test_ids_go_in_and_out(signatures, bot):
     np.testing.assert_allclose(found["scores"], [expected.scores[0], 0], atol=1e-4)
 
 
+@pytest.mark.compiled
 def test_threads_do_not_disturb_each_other(saved_model, bot):
     loaded = tf.saved_model.load(str(saved_model))  # Nothing of it is compiled yet.
     batches = [QUESTIONS[: 1 + i % 5] for i in range(24)]
@@ -86,6 +89,7 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
     assert found == [bot.replies(batch) for batch in batches]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "options",
     [
@@ -102,7 +106,9 @@ def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, 
     ask = module.load(tmp_path / "out")
     decoding = {name: value for name, value in options.items() if name not in ("tokenizer_ops", "xla", "n_best")}
     assert_answers_as(ask, bot, QUESTIONS, **decoding)
-    several = ask.served if "n_best" not in options else tf.saved_model.load(str(tmp_path / "out")).signatures["n_best"]
+    several = (
+        ask.signature if "n_best" not in options else tf.saved_model.load(str(tmp_path / "out")).signatures["n_best"]
+    )
     assert several(questions=tf.constant(["hello"]))["scores"].shape[-1] == options.get("n_best", 1)
 
 
@@ -138,7 +144,7 @@ def test_a_retrieving_run_generates_if_the_export_says_how(small_run, tmp_path, 
     about = export_saved_model(run, tmp_path / "out", strategy=Greedy(), xla=False)
     assert about["answers"] == {"by": "generate", "run": "retrieve"}
     ask = module.load(tmp_path / "out")
-    assert set(ask.served.structured_outputs) == {"answers", "scores"}
+    assert set(ask.signature.structured_outputs) == {"answers", "scores"}
     assert_answers_as(ask, bot, QUESTIONS[:6])
 
 

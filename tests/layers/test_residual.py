@@ -37,6 +37,13 @@ def test_dropout_takes_from_the_sublayer_and_only_in_training():
     )
 
 
+def test_it_is_registered_for_saving():
+    layer = AddAndNorm(dropout=0.25, norm_first=True)
+    saved = keras.saving.serialize_keras_object(layer)
+    assert saved["registered_name"] == "keras_transformer>AddAndNorm"
+    assert keras.saving.deserialize_keras_object(saved).get_config() == layer.get_config()
+
+
 def test_symbolic_shape_and_count():
     layer = AddAndNorm(0.1)
     assert layer(keras.Input((None, 8)), keras.Input((None, 8))).shape == (None, None, 8)

@@ -5,6 +5,8 @@ from keras import ops
 
 from keras_transformer.models.transformer import components_of, transformer
 
+pytestmark = pytest.mark.heavy
+
 SOURCE = np.array([[5, 6, 7, 0], [8, 9, 0, 0]])
 TARGET = np.array([[1, 2, 3], [1, 4, 5]])
 EAGER = keras.backend.backend() != "jax"  # The faster way to make a single step.

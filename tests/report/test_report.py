@@ -9,7 +9,7 @@ import pytest
 from keras_transformer import Confidence, GenerationConfig, InputError, Run, report_html
 from keras_transformer.config_file import read_config_file
 from keras_transformer.evaluation.metric_info import LEGEND
-from keras_transformer.evaluation.out_of_domain import invented
+from keras_transformer.evaluation.out_of_domain import make_out_of_domain
 from keras_transformer.report import report as module
 from keras_transformer.report.words import ABOUT, PANELS, WORDS
 from keras_transformer.runs.tensor_file import tensors_checksum
@@ -99,6 +99,7 @@ def test_paths_of_whoever_trained_it_are_not_shown(make_report, small_run, tmp_p
     about["corpus"]["source"] = {"corpus": ["/home/me/말뭉치", "/home/me/b.txt"], "tokenizer_file": "/home/me/t.model"}
     about["from"] = {"id": "1", "path": "/home/me/runs/first"}
     (copy / "config.json").write_text(json.dumps(about), "utf-8")
+    (copy / "checksums.json").unlink()  # Of the config that was written.
     page = make_report(*asked(ENGLISH), run=copy)
     assert "/home/me" not in page
     recipe = Elements(page).texts("pre")[0]
@@ -138,7 +139,7 @@ def test_what_a_calibrated_run_refuses_is_drawn(make_report, small_run, tmp_path
 
 
 def test_the_names_of_what_is_refused_are_those_of_the_calibration():
-    assert list(WORDS["ko"]["refusal_labels"]["kinds"]) == list(invented(["가 나 다 라", "a b c d"]))
+    assert list(WORDS["ko"]["refusal_labels"]["kinds"]) == list(make_out_of_domain(["가 나 다 라", "a b c d"]))
     assert WORDS["ko"]["refusal_labels"].keys() == WORDS["en"]["refusal_labels"].keys()
 
 
@@ -157,6 +158,7 @@ def test_whatever_is_said_stays_text(make_report, small_run, tmp_path):
     about = json.loads((copy / "config.json").read_text("utf-8"))
     about["corpus"] |= {"name": HOSTILE, "licence": HOSTILE, "source": {"corpus": [HOSTILE], "question": HOSTILE}}
     (copy / "config.json").write_text(json.dumps(about), "utf-8")
+    (copy / "checksums.json").unlink()  # Of the config that was written.
     page = make_report({HOSTILE: [HOSTILE]}, [HOSTILE], run=copy, corpus=HOSTILE, split=HOSTILE, commands=[HOSTILE])
     found = Elements(page)
     tags = {tag for tag, _, _ in found.found}

@@ -1,3 +1,4 @@
+import contextlib
 import errno
 import os
 import subprocess
@@ -63,3 +64,29 @@ def test_only_what_dead_processes_left_half_written_is_removed(tmp_path):
 
 def test_sizes_in_words():
     assert [in_words(size) for size in (0, 1, 999_999, 143_000_704)] == ["0 kB", "1 kB", "1000 kB", "143 MB"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be synced there")
+def test_the_name_of_a_file_is_on_the_disk_as_well(tmp_path, monkeypatch):
+    fsync, synced = os.fsync, []
+
+    def noting(descriptor):
+        synced.append((os.fstat(descriptor).st_ino, (tmp_path / "file").exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    write_atomically(tmp_path / "file", b"new")
+    assert synced == [((tmp_path / "file").stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be synced there")
+@pytest.mark.parametrize(("number", "name"), [(errno.EINVAL, None), (errno.EIO, "Input/output error")])
+def test_a_file_system_that_syncs_no_folders_is_enough(tmp_path, monkeypatch, number, name):
+    def failing(descriptor):
+        if os.fstat(descriptor).st_ino == tmp_path.stat().st_ino:
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with contextlib.nullcontext() if name is None else pytest.raises(OSError, match=name):
+        write_atomically(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"

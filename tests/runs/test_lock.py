@@ -60,3 +60,13 @@ def test_where_nothing_can_be_locked_training_goes_on_with_a_warning(tmp_path, m
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(InputError, match="nowhere: cannot be written: No such file"), lock.locked(tmp_path / "nowhere"):
         pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_the_target_of_a_link_is_not_overwritten(tmp_path):
+    (tmp_path / "mine").write_text("text")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match="run/lock: a link, where the lock must be"), lock.locked(tmp_path / "run"):
+        pass
+    assert (tmp_path / "mine").read_text() == "text"

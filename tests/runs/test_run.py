@@ -24,8 +24,10 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def path(made, tmp_path):
-    """A copy of a run that a test may damage."""
-    return shutil.copytree(made, tmp_path / "run")
+    """A copy of a run that a test may damage; without checksums, as runs of earlier versions are."""
+    shutil.copytree(made, tmp_path / "run")
+    (tmp_path / "run/checksums.json").unlink()
+    return tmp_path / "run"
 
 
 def test_saved_equals_loaded(path):
@@ -59,14 +61,23 @@ def edit_config(path, **changes):
         (lambda path: (path / "config.json").unlink(), r"config\.json: missing; this is not a run folder"),
         (lambda path: (path / "config.json").write_text("{"), r"config\.json: damaged"),
         (lambda path: (path / "config.json").write_text("[]"), r"config\.json: damaged"),
-        (lambda path: edit_config(path, config=5), r"config\.json: damaged: config and corpus must be objects"),
+        (lambda path: edit_config(path, config=5), r"config\.json: damaged: config must be an object"),
+        (lambda path: (path / "config.json").write_text("[" * 100_000), r"config\.json: damaged: maximum recursion"),
+        (lambda path: edit_config(path, id=5), r"config\.json: damaged: id must be text"),
+        (lambda path: edit_config(path, tokenizer=None), r"config\.json: damaged: tokenizer must be text"),
+        (lambda path: edit_config(path, **{"from": [1]}), r"config\.json: damaged: list indices must be"),
+        (lambda path: edit_config(path, **{"from": {"id": 1, "path": ""}}), r"config\.json: damaged: from must hold"),
+        (lambda path: edit_config(path, config={"epochs": 10**400}), r"config\.json: epochs: the number has more"),
         (lambda path: edit_config(path, format=99), r"config\.json: a run of format 99; this version reads format 2"),
         (lambda path: edit_config(path, config={"d_modle": 8}), r"config\.json: unknown setting d_modle"),
         (lambda path: edit_config(path, config={"d_model": 16}), r"weights\.safetensors: no weights of shape"),
+        # Sizes that no memory has: they are compared before a model is built.
+        (lambda path: edit_config(path, config={"d_model": 2**40}), r"weights\.safetensors: no weights of shape"),
+        (lambda path: edit_config(path, config={"num_layers": 10**12}), r"weights\.safetensors: no weights of shape"),
         (lambda path: (path / "tokenizer.model").unlink(), r"tokenizer\.model: missing; the run is incomplete"),
         (
             lambda path: (path / "tokenizer.model").write_bytes(b"x"),
-            r"tokenizer\.model: neither a Sentence",
+            r"tokenizer\.model: damaged, or the tokenizer of another run",
         ),
         (
             lambda path: Tokenizer.train(["other"], 300).save(path / "tokenizer.model"),
@@ -140,3 +151,27 @@ def test_there_are_no_metrics_before_an_epoch_has_ended(path, text):
     if text is not None:
         (path / "metrics.csv").write_text(text)
     assert Run(path).metrics() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "Expecting property name"),
+        ("5", "'int' object is not iterable"),
+        ("\x80", "'utf-8' codec can't decode"),
+        ("[" * 100_000, "maximum recursion depth"),
+        ('["finished", "epochs", "best_epoch", "seconds"]', "'list' object has no attribute 'values'"),
+        ('{"finished": true, "epochs": 3, "seconds": 1.5}', "no best_epoch"),
+        ('{"finished": true, "epochs": "3", "best_epoch": null, "seconds": 1}', "its values must be numbers"),
+        ('{"finished": 1' + "0" * 5000 + "}", "Exceeds the limit"),
+    ],
+)
+def test_a_damaged_summary_is_named(path, text, message):
+    (path / "summary.json").write_text(text, "latin-1")
+    with pytest.raises(InputError, match=rf"run/summary\.json: damaged: {message}"):
+        Run(path).summary()
+
+
+def test_a_place_that_no_folder_can_have_is_named():
+    with pytest.raises(InputError, match="a\0b: cannot be written: embedded null byte"):
+        Run.make_folder("a\0b")

@@ -1,7 +1,10 @@
+import contextlib
+
 import numpy as np
 import pytest
 import safetensors.numpy
 
+from keras_transformer import InputError
 from keras_transformer.runs.tensor_file import load_tensors, save_tensors
 
 
@@ -24,3 +27,14 @@ def test_the_file_is_of_the_safetensors_format(tmp_path, dtype):
     assert {value.dtype for value in loaded.values()} == {np.dtype(dtype)}
     for name, expected in {"array": array, "across": array.T}.items():
         np.testing.assert_array_equal(loaded[name], expected)
+
+
+def test_every_damage_to_the_header_is_one_line(tmp_path):
+    path = tmp_path / "t.safetensors"
+    save_tensors(path, {"a": np.zeros(2)}, "id", {"step": 1})
+    data = path.read_bytes()
+    for place in range(8 + int.from_bytes(data[:8], "little")):
+        for bit in (1, 4, 32):
+            path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+            with contextlib.suppress(InputError):
+                assert isinstance(load_tensors(path, "id")[1], dict)

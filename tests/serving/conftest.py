@@ -42,13 +42,15 @@ class Running:
     """A server in a thread of its own.
 
     Args:
-        served: The `Served`.
+        engine: The `Engine`.
         key: Its API key.
         name: The model's name.
+        origins: Its `OriginCheck`.
+        proxies: The proxies that it trusts.
         limits: Those that are not the defaults.
     """
 
-    def __init__(self, served, key=None, name="모형", **limits):
+    def __init__(self, engine, key=None, name="모형", origins=None, proxies=(), **limits):
         from keras_transformer.serving.app import make_app
         from keras_transformer.serving.batcher import Batcher
         from keras_transformer.serving.limits import Limits
@@ -58,8 +60,8 @@ class Running:
 
         limits, listener, ready = Limits(**limits), listen("127.0.0.1", 0), threading.Event()
         self.address, self.port = address_of(listener), listener.getsockname()[1]
-        self.batcher = Batcher(served, limits, Metrics())
-        self.server = make_server(make_app(self.batcher, name, key), limits)
+        self.batcher = Batcher(engine, limits, Metrics())
+        self.server = make_server(make_app(self.batcher, name, key, origins), limits, proxies)
         self.thread = threading.Thread(
             target=lambda: asyncio.run(serve(self.server, self.batcher, listener, ready.set))
         )
@@ -82,10 +84,10 @@ def start(bot):
     """A function that starts a server and returns it when it is ready."""
     running = []
 
-    def make(served=None, **options):
-        from keras_transformer.serving.engine import Served
+    def make(engine=None, **options):
+        from keras_transformer.serving.engine import Engine
 
-        running.append(Running(served or Served(bot, max_length=20), **options))
+        running.append(Running(engine or Engine(bot, max_length=20), **options))
         assert running[-1].ready.wait(300)
         return running[-1]
 

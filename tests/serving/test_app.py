@@ -96,13 +96,24 @@ def test_what_cannot_be_is_said_in_one_line(start, bot, body, message):
 
 @pytest.mark.parametrize("body", [b"", b"{", b"hello", b"\xff\xfe", b'{"questions": "a"', b"[" * 100_000], ids=len)
 def test_what_is_no_json_is_said_so(start, body):
-    response = requests.post(start().address + "/v1/answer", data=body, timeout=300)
+    headers = {"Content-Type": "application/json"}
+    response = requests.post(start().address + "/v1/answer", data=body, headers=headers, timeout=300)
     assert response.status_code in (400, 422)
     assert message_of(response)
 
 
-def test_json_needs_no_content_type(start):
-    response = requests.post(start().address + "/v1/answer", data='{"questions": "a"}', timeout=300)
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "text/json"])
+def test_what_a_web_page_may_send_unasked_is_no_request(start, bot, kind):
+    server, headers = start(), {"Content-Type": kind} if kind else {}
+    response = requests.post(server.address + "/v1/answer", data='{"questions": "a"}', headers=headers, timeout=300)
+    assert response.status_code == 415
+    assert message_of(response).endswith("send the header Content-Type: application/json")
+    assert not bot.calls
+
+
+def test_json_may_name_its_encoding(start):
+    headers = {"Content-Type": "Application/JSON; charset=utf-8"}
+    response = requests.post(start().address + "/v1/answer", data='{"questions": "a"}', headers=headers, timeout=300)
     assert response.json()["answers"][0]["answers"][0]["answer"] == "A"
 
 

@@ -1,6 +1,7 @@
 """Which questions are answered together, in what order, and how many wait."""
 
 import concurrent.futures
+import socket
 import threading
 import time
 import types
@@ -10,7 +11,7 @@ import requests
 
 from keras_transformer.decoding.samplers import Sampling
 from keras_transformer.serving import batcher
-from keras_transformer.serving.engine import Served
+from keras_transformer.serving.engine import Engine
 from keras_transformer.serving.limits import Limits
 
 
@@ -184,25 +185,31 @@ def test_streams_take_turns_with_each_other_and_with_answers(start, bot, monkeyp
     assert {"a", "b"} <= set(order[:5])
 
 
-def test_different_settings_are_limited_as_their_programs_stay_for_good(start):
-    server = start(settings=3)
-    assert [ask(server, questions="a", min_length=length).status_code for length in (0, 1, 2, 3, 1, 99)] == [
-        200, 200, 200, 409, 200, 422,
-    ]  # fmt: skip
-    response = ask(server, questions="a", min_length=4)
-    assert response.json()["error"]["message"].startswith("this server accepts at most 3 different decoding settings")
+def test_no_number_of_different_settings_locks_others_out(start):
+    server = start(programs=0)
+    for length in range(1, 21):
+        assert ask(server, questions="a", max_length=length).status_code == 200
 
 
-def test_a_seed_is_no_setting_of_its_own(start):
-    server = start(settings=2)
-    for seed in range(5):
-        assert ask(server, questions="a", strategy={"kind": "sample", "seed": seed}).status_code == 200
+def test_nothing_is_computed_for_a_client_that_has_left(held, bot):
+    server, pool = held()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=300) as leaving:
+        body = b'{"questions": ["left", "gone"]}'
+        head = "POST /v1/answer HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: "
+        leaving.sendall(f"{head}{len(body)}\r\n\r\n".encode() + body)
+        wait_until(lambda: server.batcher.waiting == 2)
+    staying = pool.submit(ask, server, questions="stays")
+    wait_until(lambda: [len(group.rows) for group in list(server.batcher.queued)] == [3])
+    wait_until(lambda: server.batcher.waiting == 1)
+    bot.goes_on.set()
+    assert answers(staying.result()) == ["STAYS"]
+    assert [questions for questions, _ in bot.calls] == [["first"], ["stays"]]
 
 
 def test_before_the_warm_up_has_ended_nothing_is_answered(bot, start):
     goes_on, states = threading.Event(), []
 
-    class Slow(Served):
+    class Slow(Engine):
         def warm_up(self, stop, batch):
             assert goes_on.wait(300)
 

@@ -10,7 +10,7 @@ import requests
 
 from keras_transformer.chat.answering import Answer
 from keras_transformer.serving import schemas
-from keras_transformer.serving.engine import Served
+from keras_transformer.serving.engine import Engine
 from keras_transformer.serving.errors import MESSAGES
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
@@ -19,10 +19,11 @@ STRATEGIES = {"beam": schemas.BeamStrategy, "sample": schemas.SampleStrategy}
 
 
 def commands(name):
-    """The lines of the code blocks of a page that have no language."""
+    """The lines of the code blocks of a page that have no language, without comments."""
     text = (DOCS / name).read_text("utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    return [line for language, block in blocks if not language for line in block.splitlines()]
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    return [re.sub(r"\s{2,}#.*", "", line) for line in lines]
 
 
 def tables(language):
@@ -38,8 +39,8 @@ def defaults(schema):
     return {name: "" if field.is_required() else json.dumps(field.default) for name, field in fields.items()}
 
 
-class Telling(Served):
-    def attended(self, question, settings):
+class Telling(Engine):
+    def answer_with_attention(self, question, settings):
         return [Answer("A", 0.0)], {"question": ["a"], "answer": ["A"], "weights": [[[[1.0]]]]}
 
 
@@ -55,9 +56,9 @@ def test_every_curl_that_is_shown_works(start, bot):
     for words in shown:
         [url] = [word for word in words if "://" in word]
         path = url.removeprefix("http://127.0.0.1:8000")
-        if "--data" in words:
-            data = words[words.index("--data") + 1].encode()
-            response = requests.post(address + path, data=data, timeout=300)
+        if "--json" in words:
+            data, headers = words[words.index("--json") + 1].encode(), {"Content-Type": "application/json"}
+            response = requests.post(address + path, data=data, headers=headers, timeout=300)
         else:
             response = requests.get(address + path, timeout=300)
         assert response.status_code == 200, response.text

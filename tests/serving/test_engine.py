@@ -12,7 +12,8 @@ import requests
 from keras_transformer import Beam, Chatbot, GenerationConfig, InputError, Sampling
 from keras_transformer.chat.answering import Answering
 from keras_transformer.decoding import loop
-from keras_transformer.serving.engine import ServedExport, ServedRun, Settings
+from keras_transformer.serving import engine
+from keras_transformer.serving.engine import ExportEngine, RunEngine, Settings
 
 GENERATED = {"answered_by": "generate", "unsure": False, "sources": []}
 QUESTIONS = [
@@ -36,7 +37,7 @@ def chatbot(small_run):
 
 @pytest.fixture
 def server(start, chatbot):
-    return start(ServedRun(chatbot), batch=2, timeout=600)  # Programs are compiled for some of the answers.
+    return start(RunEngine(chatbot), batch=2, timeout=600)  # Programs are compiled for some of the answers.
 
 
 def ask(server, **body):
@@ -105,21 +106,43 @@ def test_a_warm_up_can_be_stopped(chatbot, monkeypatch):
     monkeypatch.setattr(chatbot, "generate", lambda *_, **__: called.append(1))
     stop = threading.Event()
     stop.set()
-    ServedRun(chatbot).warm_up(stop, 16)
+    RunEngine(chatbot).warm_up(stop, 16)
     assert not called
 
 
-def test_what_the_run_cannot_answer_is_refused_and_not_counted(chatbot):
-    served = ServedRun(chatbot)
+def test_a_run_that_retrieves_is_ready_at_once(small_run, tmp_path, monkeypatch):
+    shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(tmp_path / "run")
+    bot = Chatbot.load(tmp_path / "run")
+    called = []
+    monkeypatch.setattr(bot, "generate", lambda *_, **__: called.append(1))
+    RunEngine(bot).warm_up(threading.Event(), 16)
+    assert not called
+
+
+def test_attention_is_returned_for_as_many_questions_as_a_response_may_hold(chatbot):
+    engine = RunEngine(chatbot)  # 1 layer, 2 heads, answers of 23 tokens, questions of 24: 1,104 weights each.
+    engine.accept(Settings(attention=True), 452)
+    with pytest.raises(InputError, match="attention is returned for at most 452 questions of this model at once"):
+        engine.accept(Settings(attention=True), 453)
+    engine.accept(Settings(), 453)
+
+
+def test_a_question_whose_attention_is_large_is_answered_alone(chatbot, monkeypatch):
+    monkeypatch.setattr(engine, "MAX_WEIGHTS", 1)
+    RunEngine(chatbot).accept(Settings(attention=True), 1)
+
+
+def test_what_the_run_cannot_answer_is_refused(chatbot):
+    engine = RunEngine(chatbot)
     with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
-        served.accept(Settings(GenerationConfig(min_length=24)), 8)
+        engine.accept(Settings(GenerationConfig(min_length=24)))
     with pytest.raises(InputError, match="min_length 24 is more than max_length 23"):
-        served.accept(Settings(GenerationConfig(min_length=24, max_length=30)), 8)
+        engine.accept(Settings(GenerationConfig(min_length=24, max_length=30)))
     default = Settings(GenerationConfig(max_length=23), answer_by="generate")
-    assert served.accepted == {default}
     alike = [Settings(GenerationConfig(max_length=limit)) for limit in (None, 23, 1000)]
     for settings in (*alike, Settings(), Settings(answer_by="generate")):
-        assert served.accept(settings, 1) == default
+        assert engine.accept(settings) == default
 
 
 class Exported:
@@ -135,7 +158,7 @@ class Exported:
 
 
 def test_an_export_answers_in_one_way(start):
-    server = start(ServedExport(Exported()), batch=2)
+    server = start(ExportEngine(Exported()), batch=2)
     assert ask(server, questions=["가 a", "b"], max_length=7) == [
         {"question": "가 a", "answers": [{"answer": "가 A", "score": -0.5, **GENERATED}]},
         {"question": "b", "answers": [{"answer": "B", "score": -0.5, **GENERATED}]},
@@ -153,7 +176,7 @@ def test_an_export_answers_in_one_way(start):
 def test_a_run_answers_in_its_own_way_unless_a_request_says_otherwise(start, small_run, tmp_path):
     shutil.copytree(small_run, tmp_path / "run")
     Answering("retrieve").save(tmp_path / "run")
-    server = start(ServedRun(Chatbot.load(tmp_path / "run")), batch=1, timeout=600)
+    server = start(RunEngine(Chatbot.load(tmp_path / "run")), batch=1, timeout=600)
     [found] = ask(server, questions="hello")
     [answer] = found["answers"]
     assert (answer["answer"], answer["score"], answer["answered_by"]) == ("Hi there!", None, "retrieve")
@@ -178,18 +201,18 @@ def test_a_run_answers_in_its_own_way_unless_a_request_says_otherwise(start, sma
 
 
 def test_an_export_generates_only():
-    served = ServedExport(Exported())
-    assert served.accept(Settings(answer_by="generate"), 8) == served.accept(Settings(), 8)
+    engine = ExportEngine(Exported())
+    assert engine.accept(Settings(answer_by="generate")) == engine.accept(Settings())
     with pytest.raises(InputError, match="answers by generate only, not by retrieve"):
-        served.accept(Settings(answer_by="retrieve"), 8)
+        engine.accept(Settings(answer_by="retrieve"))
 
 
 def test_an_export_that_retrieves_says_so():
     exported = Exported()
     exported.way, exported.n_best = "retrieve", lambda questions, *_: [[("Howdy!", None)] for _ in questions]
-    served = ServedExport(exported)
-    settings = served.accept(Settings(answer_by="retrieve"), 8)
-    [([answer], _)] = served.n_best(["hello"], settings)
+    engine = ExportEngine(exported)
+    settings = engine.accept(Settings(answer_by="retrieve"))
+    [([answer], _)] = engine.n_best(["hello"], settings)
     assert (answer.text, answer.answered_by, answer.score) == ("Howdy!", "retrieve", None)
     with pytest.raises(InputError, match="answers by retrieve only, not by generate"):
-        served.accept(Settings(answer_by="generate"), 8)
+        engine.accept(Settings(answer_by="generate"))

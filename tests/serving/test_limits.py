@@ -2,7 +2,7 @@ import pytest
 
 from keras_transformer import InputError
 from keras_transformer.serving import limits
-from keras_transformer.serving.limits import Limits, Rate, RequestRejected
+from keras_transformer.serving.limits import Limits, Rate, RequestRejected, network_of
 
 
 def refused(rate, client, now):
@@ -39,8 +39,15 @@ def test_of_many_clients_the_last_are_remembered(monkeypatch):
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("batch", 0), ("queue", 0), ("settings", 0), ("rate", -1.0), ("rate", float("nan")), ("timeout", 0.0)],
+    [("batch", 0), ("queue", 0), ("programs", -1), ("rate", -1.0), ("rate", float("nan")), ("timeout", 0.0)],
 )
 def test_limits_that_cannot_be_are_named(setting, value):
     with pytest.raises(InputError, match=f"^--{setting} must be"):
         Limits(**{setting: value})
+
+
+def test_a_client_is_its_address_or_its_ipv6_network():
+    addresses = ["192.0.2.1", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2:ffff::1", "::1", "unknown", "a" * 60_000]
+    assert [network_of(address) for address in addresses] == [
+        "192.0.2.1", "2001:db8:1:2::/64", "2001:db8:1:2::/64", "::/64", "unknown", "a" * 45,
+    ]  # fmt: skip

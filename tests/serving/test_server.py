@@ -54,7 +54,11 @@ def test_a_stop_does_not_wait_for_a_connection_without_a_request(start, monkeypa
 
 @pytest.mark.parametrize(
     "part",
-    [b"", b"POST /v1/answer HT", b"POST /v1/answer HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"],
+    [
+        b"",
+        b"POST /v1/answer HT",
+        b"POST /v1/answer HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    ],
     ids=["nothing", "half a head", "half a body"],
 )
 def test_a_client_that_sends_slowly_is_left(start, bot, monkeypatch, part):
@@ -71,7 +75,8 @@ def test_a_client_that_sends_slowly_is_left(start, bot, monkeypatch, part):
 def test_a_slow_second_request_on_the_same_connection_is_left_too(start, monkeypatch):
     monkeypatch.setattr(server_module, "SECONDS_TO_ASK", 1.0)
     body = b'{"questions": "a"}'
-    head = b"POST /v1/answer HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = b"POST /v1/answer HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    head %= len(body)
     with socket.create_connection(("127.0.0.1", start().port), timeout=60) as slow:
         slow.sendall(head + body + head)
         answer = b"".join(iter(lambda: slow.recv(4096), b""))
@@ -113,11 +118,11 @@ def test_no_part_of_an_answer_waits_for_another(start):
 
 
 def test_a_model_that_cannot_warm_up_ends_the_server_with_its_error(bot):
-    from keras_transformer.serving.engine import Served
+    from keras_transformer.serving.engine import Engine
     from keras_transformer.serving.limits import Limits
     from keras_transformer.serving.server import run_server
 
-    class Broken(Served):
+    class Broken(Engine):
         def warm_up(self, stop, batch):
             raise RuntimeError("no memory")
 
@@ -129,3 +134,34 @@ def test_what_is_no_http_is_refused(start):
     with socket.create_connection(("127.0.0.1", start().port), timeout=60) as strange:
         strange.sendall(b"\x16\x03\x01 hello\r\n\r\n")
         assert strange.recv(4096).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+
+
+@pytest.mark.parametrize("upgrade", ["h2c", "websocket"])
+def test_a_request_that_offers_another_protocol_is_answered_however_long_it_takes(start, bot, monkeypatch, upgrade):
+    monkeypatch.setattr(server_module, "SECONDS_TO_ASK", 0.5)
+    server = start()
+    bot.goes_on.clear()
+    headers = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": upgrade, "HTTP2-Settings": "AAMAAABkAAQ"}
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(
+            requests.post, f"{server.address}/v1/answer", json={"questions": "a"}, headers=headers, timeout=60
+        )
+        with pytest.raises(concurrent.futures.TimeoutError):
+            asked.result(1.5)
+        bot.goes_on.set()
+        assert asked.result().status_code == 200
+
+
+def test_a_client_that_does_not_read_is_left(start, bot, monkeypatch):
+    monkeypatch.setattr(server_module, "SECONDS_TO_READ", 0.5)
+    monkeypatch.setattr(bot, "n_best", lambda questions, _: [[("a" * (1 << 24), 0.0)] for _ in questions])
+    server = start()
+    body = b'{"questions": "a"}'
+    head = "POST /v1/answer HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: "
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as deaf:
+        deaf.sendall(f"{head}{len(body)}\r\n\r\n".encode() + body)
+        while not server.server.server_state.connections:
+            time.sleep(0.002)
+        while server.server.server_state.connections:
+            time.sleep(0.002)
+        assert len(b"".join(iter(lambda: deaf.recv(1 << 20), b""))) < 1 << 24

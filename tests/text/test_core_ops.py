@@ -18,6 +18,8 @@ from keras_transformer.text.core_ops import CoreTokenizer  # noqa: E402
 from keras_transformer.text.normalize import normalize  # noqa: E402
 from keras_transformer.text.sentence_pieces import SentencePieces  # noqa: E402
 
+pytestmark = pytest.mark.heavy
+
 ROOT = pathlib.Path(__file__).parents[2]
 SMALL_TALK = ROOT / "keras_transformer/data/small_talk/small_talk.csv"
 KOREAN = ROOT.parent / "shared/corpora/chatbot_ko/ChatbotData.csv"
@@ -231,8 +233,3 @@ def test_models_with_other_settings_are_equalled_too(settings, texts):
 def test_pieces_of_unknown_kinds_are_refused(settings):
     with pytest.raises(InputError, match="user-defined or unused pieces, or spaces at the ends"):
         CoreTokenizer(learned(**settings))
-
-
-def test_a_vocabulary_of_subwords_is_refused():
-    with pytest.raises(InputError, match=r"\.subwords .* has no operation"):
-        CoreTokenizer(types.SimpleNamespace(ending=".subwords"))

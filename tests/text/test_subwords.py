@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from keras_transformer import InputError, Tokenizer
+from keras_transformer.text.subwords import Subwords, with_preprocessing
 
 tfds = pytest.importorskip("tensorflow_datasets")
 
@@ -71,7 +72,26 @@ def test_saved_equals_loaded(tokenizer, tmp_path):
     assert Tokenizer.load(tmp_path / "again.subwords").encode("안녕 漢") == tokenizer.encode("안녕 漢")
 
 
-def test_a_damaged_file_is_named(tmp_path):
-    (tmp_path / "bad.subwords").write_bytes(b"### SubwordTextEncoder\n\xff")
+def test_a_preprocessing_is_saved_in_the_file_and_tensorflow_datasets_reads_it(saved, tokenizer, tmp_path):
+    Tokenizer(Subwords(with_preprocessing(tokenizer.model, "punctuation"))).save(tmp_path / "spaced.subwords")
+    spaced = Tokenizer.load(tmp_path / "spaced.subwords")
+    assert spaced.normal_form("안녕, 친구!") == "안녕 ,  친구 !"
+    assert spaced.encode("안녕, 친구!") == tokenizer.encode("안녕 ,  친구 !") != tokenizer.encode("안녕, 친구!")
+    again = tfds.deprecated.text.SubwordTextEncoder.load_from_file(str(tmp_path / "spaced"))
+    assert again.subwords == saved[0].subwords
+    assert with_preprocessing(spaced.model, None) == tokenizer.model
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"### SubwordTextEncoder\n\xff",
+        b"### SubwordTextEncoder\n",
+        b'### SubwordTextEncoder\n### Metadata: {"preprocessing": "unheard of"}\n',
+        b'### SubwordTextEncoder\n### Metadata: {"preprocessing": []}\n',
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path, data):
+    (tmp_path / "bad.subwords").write_bytes(data)
     with pytest.raises(InputError, match=r"bad\.subwords: neither a SentencePiece model nor"):
         Tokenizer.load(tmp_path / "bad.subwords")

@@ -1,5 +1,7 @@
+import contextlib
 import io
 import pathlib
+import random
 import unicodedata
 
 import hypothesis
@@ -67,11 +69,17 @@ def test_padding_start_and_end_vanish_in_decoding(tokenizer):
     assert tokenizer.decode([]) == ""
 
 
+@pytest.mark.parametrize("ids", [[-1], [5, 10**12], [[], [4, 1000]]])
+def test_ids_beyond_the_vocabulary_are_refused(tokenizer, ids):
+    with pytest.raises(InputError, match=rf"token ids must be from 0 to {tokenizer.vocab_size - 1}$"):
+        tokenizer.decode(ids)
+
+
 def test_unknown_characters_are_named(tokenizer):
     assert tokenizer.unknown("안녕 漢字 漢") == ["漢", "字"]
-    assert tokenizer.knows_nothing_of("漢字 ꙮ")
-    assert not tokenizer.knows_nothing_of("안녕 漢字")
-    assert not tokenizer.knows_nothing_of("  ")
+    assert tokenizer.has_only_unknown("漢字 ꙮ")
+    assert not tokenizer.has_only_unknown("안녕 漢字")
+    assert not tokenizer.has_only_unknown("  ")
 
 
 def test_saved_equals_loaded(tokenizer, tmp_path):
@@ -89,7 +97,7 @@ def test_vocabulary_is_no_larger_than_asked(tokenizer):
     assert tokenizer.vocab_size <= 400
 
 
-@pytest.mark.parametrize("texts", [[], ["", "  "]])
+@pytest.mark.parametrize("texts", [[], ["", "  "], ["\0", " \0\0"]])
 def test_nothing_to_learn_from_is_refused(texts):
     with pytest.raises(InputError, match="no text"):
         Tokenizer.train(texts)
@@ -164,7 +172,7 @@ def test_letters_spell_a_syllable_never_met(kind):
 def test_a_closed_kind_names_what_it_does_not_know():
     characters, words = (Tokenizer.train(["가나 다"], kind=kind) for kind in ("character", "word"))
     assert characters.unknown("가 라 다") == ["라"] and words.unknown("가나 가 다") == ["가"]
-    assert words.knows_nothing_of("라마 나") and not words.knows_nothing_of("라마 다")
+    assert words.has_only_unknown("라마 나") and not words.has_only_unknown("라마 다")
     assert words.encode("가") == [words.unk_id]
 
 
@@ -215,3 +223,35 @@ def test_a_closed_vocabulary_holds_one_piece_at_least(kind):
         Tokenizer.train(TEXTS, 4, kind)
     with pytest.warns(UserWarning, match="unknown"):
         assert Tokenizer.train(TEXTS, 5, kind).vocab_size == 5
+
+
+@pytest.mark.parametrize("kind", ["sentencepiece", "word"])
+def test_half_a_character_is_named(kind):
+    tokenizer = Tokenizer.train(["good night", "good day"], kind=kind)
+    for method in (tokenizer.encode, tokenizer.pieces, tokenizer.unknown, tokenizer.has_only_unknown):
+        with pytest.raises(InputError, match=r"'good \\ud83d' is not UTF-8"):
+            method("good \ud83d")
+    with pytest.raises(InputError, match=r"'good \\ud83d' is not UTF-8"):
+        Tokenizer.train(["good night", "good \ud83d"], kind=kind)
+
+
+def test_every_damage_to_a_model_is_one_line(tmp_path):
+    data = Tokenizer.train(["good night", "good day"], kind="word").model
+    path, chance = tmp_path / "t.model", random.Random(0)
+    for _ in range(200):
+        damaged = bytearray(data)
+        damaged[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged[: chance.randrange(len(data))] if chance.random() < 0.3 else damaged)
+        with contextlib.suppress(InputError):
+            Tokenizer.load(path)
+    with pytest.raises(InputError, match="a\0b: embedded null byte"):
+        Tokenizer.load("a\0b")
+
+
+@pytest.mark.parametrize("kind", ["sentencepiece", "bpe"])
+@pytest.mark.parametrize("word", ["a" * 400_000, "a" + "\u0301\u0327" * 200_000])
+def test_a_word_without_end_trains_a_tokenizer_as_its_beginning_does(kind, word):
+    """SentencePiece takes minutes for the first one, and fails with the second."""
+    tokenizer = Tokenizer.train([*TEXTS, word], 400, kind)
+    assert tokenizer.model == Tokenizer.train([*TEXTS, normalize(word)[:2000]], 400, kind).model
+    assert tokenizer.decode(tokenizer.encode(word[:50])) == normalize(word[:50])

@@ -12,12 +12,14 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.training import answering
 from keras_transformer.training.answering import (
     as_exchanges,
-    asked_of,
     choose_answering,
+    draw_questions,
     exchanges_of,
     in_words,
     prepare_answers,
 )
+
+pytestmark = pytest.mark.heavy
 
 
 class Bot:
@@ -84,12 +86,12 @@ def test_exchanges_know_their_file_and_row_and_others_are_numbered():
 
 def test_each_validation_question_is_asked_once_and_without_any_it_is_noisy_training_questions(monkeypatch):
     pairs = pd.DataFrame({"question": ["밥 먹었어요", " 밥 먹었어요", "잘 자요"], "answer": ["a", "b", "c"]})
-    assert asked_of(pairs, Config()) == {"밥 먹었어요": ["a", "b"], "잘 자요": ["c"]}
-    noisy = asked_of(pairs, Config(hold_out=False))
+    assert draw_questions(pairs, Config()) == {"밥 먹었어요": ["a", "b"], "잘 자요": ["c"]}
+    noisy = draw_questions(pairs, Config(hold_out=False))
     assert noisy
     assert not set(noisy) & set(pairs["question"])
-    monkeypatch.setattr(answering, "ASKED", 1)
-    assert len(asked_of(pairs, Config())) == 1
+    monkeypatch.setattr(answering, "NUM_QUESTIONS", 1)
+    assert len(draw_questions(pairs, Config())) == 1
 
 
 def test_a_small_run_has_its_exchanges_and_keeps_what_it_was_taught(small_run, small_pairs, tmp_path, monkeypatch):

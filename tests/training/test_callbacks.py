@@ -21,5 +21,5 @@ def test_epoch_scores_are_means_over_tokens():
 
 def test_training_does_not_end_for_the_logs_of_tensorboard(tmp_path):
     message = "logs: some of TensorBoard's logs could not be written"
-    with pytest.warns(UserWarning, match=message), TolerantTensorBoard(tmp_path / "logs").forgiving():
+    with pytest.warns(UserWarning, match=message), TolerantTensorBoard(tmp_path / "logs").errors_as_warnings():
         raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")

@@ -7,8 +7,11 @@ import pytest
 import tensorflow as tf
 
 from keras_transformer import Config, InputError, Run, Tokenizer
+from keras_transformer.runs.tensor_file import save_tensors
 from keras_transformer.training.checkpoint import Writer, load_checkpoint, restore, save_checkpoint, snapshot, state
 from keras_transformer.training.trainer import compiled_model
+
+pytestmark = pytest.mark.heavy
 
 CONFIG = Config(vocab_size=400, num_layers=1, d_model=8, num_heads=2, dff=8, dropout=0.5)
 
@@ -73,7 +76,7 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path):
     other = Run.create(tmp_path / "other", CONFIG, run.tokenizer, {"name": "none"})
     save_checkpoint(other, snapshot(state(model)), 0, [], 0.0)
     (other.path / "checkpoint.safetensors").rename(run.path / "checkpoint.safetensors")
-    with pytest.raises(InputError, match=r"checkpoint\.safetensors: belongs to another run"):
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors: damaged, or of another run"):
         load_checkpoint(run)
 
 
@@ -83,6 +86,14 @@ def test_a_checkpoint_that_does_not_fit_the_model_is_refused(run):
         restore(model, {"variables/1": np.zeros(3)}, "variables")
 
 
+@pytest.mark.parametrize("shape", [(1,), (10**6,)])
+def test_a_checkpoint_of_smaller_or_larger_weights_is_refused(run, shape):
+    model = compiled_model(run, tokens_per_batch=30)
+    with pytest.raises(InputError, match="made by another version: variables/0"):
+        restore(model, {"variables/0": np.zeros(shape)}, "variables")
+
+
+@pytest.mark.compiled
 def test_a_snapshot_stays_what_it_was():
     variable = keras.Variable(np.arange(6.0))
     before = snapshot({"v": variable})["v"]
@@ -120,3 +131,10 @@ def test_what_goes_wrong_is_raised_at_the_next_job_and_ends_its_own():
 def test_what_goes_wrong_at_the_end_is_raised_there():
     with pytest.raises(ZeroDivisionError), Writer() as writer:
         writer.write([lambda: 1 / 0])
+
+
+@pytest.mark.parametrize("about", [{}, {"step": 1}, {"step": "x", "rows": [], "seconds": 0}, {"step": 1, "rows": 5}])
+def test_a_checkpoint_of_another_shape_is_named(run, about):
+    save_tensors(run.path / "checkpoint.safetensors", {}, run.id, about)
+    with pytest.raises(InputError, match=r"run/checkpoint\.safetensors: damaged"):
+        load_checkpoint(run)

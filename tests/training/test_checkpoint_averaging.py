@@ -7,7 +7,10 @@ import pytest
 
 from keras_transformer import Chatbot, Config, InputError, Run, average_epochs, train
 from keras_transformer.chat.datastore import read_exchanges
+from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import load_tensors
+
+pytestmark = pytest.mark.heavy
 
 CONFIG = Config(
     vocab_size=400, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=5, patience=0,
@@ -84,3 +87,12 @@ def test_an_average_that_is_kept_has_a_datastore_and_what_was_taught(trained):
     bot = Chatbot.load(run_dir)
     assert len(bot.datastore) == len(read_exchanges(run_dir / "datastore.jsonl"))
     assert bot.reply("질문 1") == "가르친 대답"
+
+
+def test_an_average_is_not_saved_while_the_run_is_trained(trained):
+    before = (trained / "weights.safetensors").read_bytes()
+    with locked(trained):
+        with pytest.raises(InputError, match=r"another training .* is writing to it"):
+            average_epochs(PAIRS, trained, last=2, keep=True)
+        assert average_epochs(PAIRS, trained, last=2)["epochs"] == [4, 5]
+    assert (trained / "weights.safetensors").read_bytes() == before

@@ -8,7 +8,9 @@ import pytest
 from keras_transformer import Chatbot, InputError, Run, train
 from keras_transformer.chat.datastore import Exchange, read_exchanges
 from keras_transformer.evaluation.leakage import leaked_questions
-from keras_transformer.training.corrections import CorrectedCorpus, check_corrections, corrected
+from keras_transformer.training.corrections import CorrectedCorpus, check_corrections, corrected, with_taught
+
+pytestmark = pytest.mark.heavy
 
 TAUGHT = {"question": "배고파", "answer": "빵은요?"}
 FORGOTTEN = {"question": "bye", "forgotten": True}
@@ -78,3 +80,8 @@ def test_the_next_run_is_trained_on_them_and_notes_them(small_run, small_pairs, 
     assert not any(one.question == "good night" and one.answer == "Bye!" for one in exchanges)
     with pytest.raises(InputError, match="the corrections of its parent run have just changed"):
         check_corrections(run, noted[:1])
+
+
+def test_taught_questions_and_answers_follow_those_of_the_corpus():
+    pairs = pd.DataFrame({"question": ["hello"], "answer": ["Hi!"]})
+    assert with_taught(pairs, [TAUGHT, FORGOTTEN]) == {"question": ["hello", "배고파"], "answer": ["Hi!", "빵은요?"]}

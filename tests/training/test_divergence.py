@@ -20,6 +20,7 @@ from keras_transformer.training.divergence import (
 )
 from keras_transformer.training.ema import AveragingAdam
 
+pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("weights_alone")]
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=4, patience=0,
     warmup_steps=50, max_length=16, precision="float32",

@@ -6,6 +6,8 @@ from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.training import trainer
 from keras_transformer.training.messages import epochs_hint, question_text, sample_answers, warm_up_warning
 
+pytestmark = pytest.mark.heavy
+
 
 def test_a_warm_up_longer_than_the_training_is_said():
     warning = warm_up_warning(Config(warmup_steps=1600), 72)
@@ -79,5 +81,5 @@ def test_training_ends_with_answers_and_what_to_type_next_in_the_first_process(t
     assert line.startswith(f"Nothing left to train: {tmp_path / 'run'} is finished, with best epoch 1 of 1 and ")
     assert line.endswith(" validation bits per character. To train longer, raise --epochs.")
     monkeypatch.setattr(trainer, "process_number", lambda: 1)
-    trainer.tell_more(Run(tmp_path / "run"), None, None)
+    trainer.print_samples(Run(tmp_path / "run"), None, None)
     assert capsys.readouterr().out == ""

@@ -7,6 +7,8 @@ from keras_transformer.training.ema import AveragedWeights
 from keras_transformer.training.losses import TokenLoss
 from keras_transformer.training.optimizer import make_optimizer
 
+pytestmark = pytest.mark.heavy
+
 CONFIG = Config(num_layers=1, d_model=8, num_heads=2, dff=8, dropout=0.0, warmup_steps=2)
 
 

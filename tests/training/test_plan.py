@@ -51,7 +51,8 @@ def test_where_the_corpus_is_can_always_be_written_down(pairs):
     assert about["name"] == "대화.csv ?.csv"
     assert about["source"] == {"corpus": ["/말뭉치/대화.csv", "/d/?.csv"], "encoding": "cp949"}
     assert about_corpus({}, survey)["name"] == "pairs"
-    assert about_corpus({}, survey, "MIT")["licence"] == "MIT"
+    about = about_corpus({}, survey, "MIT", "ko")
+    assert (about["licence"], about["language"]) == ("MIT", "ko")
 
 
 @pytest.mark.parametrize(("batches", "steps"), [(400, 100), (200, 100), (199, 19), (5, 1), (1, 1)])

@@ -5,8 +5,9 @@ import types
 import pytest
 
 from keras_transformer import Config
+from keras_transformer.language import language_in_use
 from keras_transformer.training import progress
-from keras_transformer.training.progress import EpochTable, EpochTimer, fitting_columns, say, show_samples, taken
+from keras_transformer.training.progress import EpochTable, EpochTimer, fitting_columns, say, show_samples, table_width
 
 
 class Terminal(io.TextIOWrapper):
@@ -34,7 +35,7 @@ def terminal(monkeypatch):
         for name, value in {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": str(columns)}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr("sys.stdout", shown)
-        monkeypatch.setattr(progress, "REFRESHED", 0.001)  # Nothing is drawn between two lines.
+        monkeypatch.setattr(progress, "REFRESHES_PER_SECOND", 0.001)  # Nothing is drawn between two lines.
         return shown
 
     return make
@@ -75,6 +76,13 @@ def test_each_epoch_is_a_line_and_the_best_so_far_has_a_star(terminal):
     assert finished[2].split()[4] == "0:00:00"
 
 
+def test_korean_headings_are_whole(terminal):
+    shown = terminal()
+    with language_in_use("ko"):
+        table_of(Config(epochs=3))
+    assert shown.lines[0].split() == ["에포크", "손실", "검증", "쌍/초", "남은", "시간", "★", "최고"]
+
+
 def test_an_accuracy_that_selects_the_best_epoch_has_a_column(terminal):
     shown = terminal()
     table_of(Config(epochs=3, monitor="accuracy"))
@@ -88,7 +96,7 @@ def test_an_accuracy_that_selects_the_best_epoch_has_a_column(terminal):
 def test_the_table_fits_the_terminal(columns, monitor):
     chosen = fitting_columns(Config(epochs=999, monitor=monitor), columns)
     assert next(iter(chosen)) == "epoch" and {"validation", "left", "best"} <= chosen.keys()
-    assert taken(chosen) <= max(columns, 32)
+    assert table_width(chosen) <= max(columns, 32)
     assert ("loss" in chosen) == (columns >= 40)
     assert ("val accuracy" in chosen) == (monitor == "val_accuracy" and columns >= 60)
     assert ("pairs/s" in chosen) == (columns >= 80 or (columns == 60 and monitor != "val_accuracy"))
@@ -131,3 +139,9 @@ def test_the_time_left_counts_neither_compilation_nor_guesses():
     timer.step(1)
     timer.epoch()
     assert timer.left(0, 3, 1) == 17
+
+
+def test_what_a_corpus_holds_does_not_control_the_terminal(capsys):
+    say("one\x1b[2J")
+    show_samples([("a\x07", "b\u202e")])
+    assert capsys.readouterr().out == "one\\u001b[2J\na\\u0007\n  -> b\\u202e\n"

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import signal
+import types
 
 import keras
 import numpy as np
@@ -24,11 +25,15 @@ from keras_transformer import (
 from keras_transformer.backend.devices import Devices
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.quality.recommendation import recommend_for
+from keras_transformer.errors import RunFolderLost
 from keras_transformer.runs.history import SCORE
 from keras_transformer.runs.run import load_tensors
 from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training import plan, trainer
+from keras_transformer.training.checkpoint import load_checkpoint
+from keras_transformer.training.ema import AveragedWeights
 
+pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("weights_alone")]
 TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=3, patience=0,
     warmup_steps=50, max_length=16, precision="float32",
@@ -59,7 +64,7 @@ def trained(pairs, tmp_path_factory):
 def test_a_run_folder_holds_all_that_the_run_is(trained):
     run_dir, summary = trained
     assert sorted(path.name for path in run_dir.iterdir()) == [
-        "answering.json", "checkpoint.safetensors", "config.json", "config.toml", "datastore.jsonl",
+        "answering.json", "checkpoint.safetensors", "checksums.json", "config.json", "config.toml", "datastore.jsonl",
         "datastore.safetensors", "lock", "logs", "metrics.csv",
         "summary.json", "tokenizer.model", "weights.safetensors",
     ]  # fmt: skip
@@ -112,6 +117,7 @@ def test_half_precision_trains_to_the_same_scores(trained, pairs, tmp_path, prec
     assert {weight.dtype for weight in weights} == {"float32"}
 
 
+@pytest.mark.usefixtures("no_steps")
 def test_why_a_gpu_is_not_trained_on_is_said_below_where_it_is(pairs, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(trainer, "explain_unseen_gpu", lambda: "The driver is missing.")
     for devices, said in ((Devices(), True), (Devices(("a GPU",)), False)):
@@ -137,15 +143,15 @@ def test_equal_seeds_give_equal_weights(trained, pairs, tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def interrupt(monkeypatch, at):
-    """Presses Ctrl-C at a step."""
+def interrupt(monkeypatch, at, number=signal.SIGINT):
+    """Presses Ctrl-C at a step, or sends another signal."""
     steps = iter(range(1, 100))
     original = training_callbacks.RunCheckpoint.on_train_batch_end
 
     def press(self, batch, logs=None):
         original(self, batch, logs)
         if next(steps) == at:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
 
     monkeypatch.setattr(training_callbacks.RunCheckpoint, "on_train_batch_end", press)
 
@@ -261,6 +267,12 @@ def test_the_sizes_of_the_splits(sizes, shown):
     assert trainer.split_sizes({"pairs": 100, **sizes}) == shown
 
 
+def test_pairs_that_are_not_of_the_corpus_are_counted_apart():
+    assert trainer.training_pairs(62, 62) == "62 pairs"
+    assert trainer.training_pairs(60, 62) == "60 pairs"  # Two are too long.
+    assert trainer.training_pairs(1120, 62) == "1,120 pairs (1,058 of them varied copies)"
+
+
 def test_another_corpus_or_setting_is_refused(trained, pairs):
     run_dir, _ = trained
     with pytest.raises(InputError, match=r"was trained on another corpus \(160 pairs, these are 150\)"):
@@ -308,6 +320,7 @@ def test_a_run_with_tokenizers_of_questions_and_answers_answers_by_the_second(tm
     assert train(pairs, tmp_path / "run")["epochs"] == 25
 
 
+@pytest.mark.usefixtures("no_steps")
 def test_a_run_takes_a_tokenizer_from_a_file_and_goes_on_with_no_other(pairs, tmp_path):
     for name, texts in (("one", ["질문 대답 하나 two 0123456789"]), ("other", ["abc"])):
         Tokenizer.train(texts, kind="character").save(tmp_path / name)
@@ -346,6 +359,7 @@ def test_without_a_config_a_run_is_trained_as_recommended(tmp_path, capsys):
     assert "Chosen for" not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("no_steps")
 def test_settings_go_before_those_of_a_config(pairs, tmp_path, capsys):
     train(pairs, tmp_path / "run", TINY, settings={"epochs": 1})
     assert Run(tmp_path / "run").config == TINY.replace(epochs=1)
@@ -354,6 +368,7 @@ def test_settings_go_before_those_of_a_config(pairs, tmp_path, capsys):
         train(pairs, tmp_path / "other", settings={"epochs": 0})
 
 
+@pytest.mark.usefixtures("no_steps")
 def test_all_settings_leave_nothing_to_choose(pairs, tmp_path, capsys):
     train(pairs, tmp_path / "run", settings=TINY.replace(epochs=1).to_dict())
     assert "Chosen for" not in capsys.readouterr().out
@@ -363,3 +378,93 @@ def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
     few = pd.DataFrame({"question": ["안녕"] * 20, "answer": ["응"] * 20})
     with pytest.raises(InputError, match="too small: the split of its 20 pairs leaves none for validation"):
         train(few, tmp_path / "run", settings={"hold_out": True})
+
+
+@pytest.mark.parametrize("first", [None, TINY])
+def test_a_run_that_another_training_makes_or_changes_after_the_plan_is_left_as_it_is(
+    pairs, tmp_path, monkeypatch, first
+):
+    """The other one begins and ends between the look at the folder and the lock."""
+    run_dir, make_plan = tmp_path / "run", trainer.make_plan
+    if first:
+        train(pairs, run_dir, TINY.replace(epochs=1))
+
+    def made_before_another_training(*arguments):
+        made = make_plan(*arguments)
+        monkeypatch.setattr(trainer, "make_plan", make_plan)
+        train(pairs, run_dir, TINY.replace(epochs=2, d_model=16 if first else 8))
+        return made
+
+    monkeypatch.setattr(trainer, "make_plan", made_before_another_training)
+    message = "run: another training has just changed it. Run the same command again."
+    with pytest.raises(InputError, match=message):
+        train(pairs, run_dir, TINY)
+    run = Run(run_dir)
+    assert (run.config.epochs, run.config.d_model) == (2, 16 if first else 8)
+    assert len(run.metrics()) == 2 and run.load_model()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signals there")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_the_end_of_a_job_and_of_a_terminal_save_as_ctrl_c_does(pairs, tmp_path, monkeypatch, name):
+    number = getattr(signal, name)
+    before = signal.signal(number, signal.SIG_DFL)  # The tests may have been started by nohup.
+    try:
+        interrupt(monkeypatch, at=3, number=number)
+        assert not train(pairs, tmp_path / "run", TINY)["finished"]
+        assert load_checkpoint(Run(tmp_path / "run"))[1] == 3
+        assert signal.getsignal(number) == signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signal there")
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # As nohup does.
+    try:
+        with training_callbacks.StopOnInterrupt(None):
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_weights_that_are_not_finite_are_never_a_checkpoint(tmp_path):
+    run = Run.create(tmp_path / "run", TINY, Tokenizer.train(["가나다 abc"], 400), {"name": "none"})
+    model = trainer.compiled_model(run, tokens_per_batch=30)
+    written = []
+    writer = types.SimpleNamespace(write=written.extend)
+    run_checkpoint = training_callbacks.RunCheckpoint(run, 5, 2, [], 0.0, {}, AveragedWeights(), writer)
+    run_checkpoint.set_model(model)
+    run_checkpoint.save()
+    assert len(written) == 1
+    weight = model.trainable_variables[0]
+    weight.assign(keras.ops.full(weight.shape, np.nan))
+    run_checkpoint.save()
+    assert len(written) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="what is open cannot be moved there")
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_run_folder_that_is_moved_or_deleted_is_said_and_the_training_is_kept(pairs, tmp_path, monkeypatch, moved):
+    run_dir, original = tmp_path / "run", training_callbacks.RunCheckpoint.on_epoch_begin
+
+    def losing_the_folder(self, epoch, logs=None):
+        original(self, epoch, logs)
+        if epoch == 1:
+            self.writer.wait()
+            os.replace(run_dir, tmp_path / "moved") if moved else shutil.rmtree(run_dir)
+
+    with monkeypatch.context() as patch, pytest.raises(RunFolderLost) as raised:
+        patch.setattr(training_callbacks.RunCheckpoint, "on_epoch_begin", losing_the_folder)
+        train(pairs, run_dir, TINY)
+    rescued = tmp_path / "run-rescued"
+    assert "run: the folder was moved or deleted during training. Its latest state is saved in" in raised.value.strerror
+    assert f"--run {rescued}" in raised.value.strerror
+    assert not (run_dir / "config.json").exists()
+    Run(rescued).check_files()
+    assert Run(rescued).load_model()
+    assert train(pairs, rescued, TINY)["epochs"] == 3
+    if moved:
+        assert train(pairs, tmp_path / "moved", TINY)["epochs"] == 3

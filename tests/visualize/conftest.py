@@ -16,10 +16,10 @@ def make_attended():
             return drawn / drawn.sum(axis=-1, keepdims=True)
 
         return AttentionTrace(
-            asked="배고픈데 뭐 먹지?",
+            question_text="배고픈데 뭐 먹지?",
             question=list(question),
             answer=list(answer),
-            written=["밥", "밥 먹어요", "밥 먹어요.", "밥 먹어요."][: len(answer)],
+            partial_answers=["밥", "밥 먹어요", "밥 먹어요.", "밥 먹어요."][: len(answer)],
             encoder=weights(question, question),
             decoder=weights(answer, answer, np.tri(len(answer), dtype="float32")),
             cross=weights(answer, question),

@@ -44,9 +44,9 @@ def test_it_holds_tokens_and_weights(make_attended):
     data = data_in(page)
     assert data["question"] == ["<start>", "배고픈데", "뭐", "먹지", "?", "<end>"]
     assert data["answer"] == ["밥", "먹어요", ".", "<end>"]
-    assert data["read"] == ["<start>", "밥", "먹어요", "."]
-    assert data["written"] == ["밥", "밥 먹어요", "밥 먹어요.", "밥 먹어요."]
-    assert data["asked"] == "배고픈데 뭐 먹지?"
+    assert data["decoder_input"] == ["<start>", "밥", "먹어요", "."]
+    assert data["partial_answers"] == ["밥", "밥 먹어요", "밥 먹어요.", "밥 먹어요."]
+    assert data["question_text"] == "배고픈데 뭐 먹지?"
     for kind in ("encoder", "decoder", "cross"):
         np.testing.assert_allclose(np.array(data["weights"][kind]) / 1000, getattr(attended, kind), atol=0.0005)
 

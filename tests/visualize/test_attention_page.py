@@ -149,6 +149,11 @@ def test_korean_and_english(make_attended, show_page):
     assert words[0] == words[1]
 
 
+def test_it_opens_in_the_language_asked_for(make_attended, show_page):
+    page = show_page(attention_html(make_attended(), "ko"), locale="en-GB")
+    assert page.inner_text("h1") == "어텐션 가중치"
+
+
 def test_a_phone_scrolls_only_the_matrix_sideways(make_attended, show_page):
     tokens = ["<start>", *["트랜스포머가"] * 30, "<end>"]
     page = show_page(attention_html(make_attended(question=tokens)), viewport={"width": 360, "height": 640})

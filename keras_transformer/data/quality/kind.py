@@ -19,7 +19,7 @@ MOSTLY = 0.95  # Minimum share of questions that are single words.
 LEAST_PAIRS = 1000  # Minimum number of distinct pairs for a rule.
 CORRELATION = 0.6  # Minimum correlation of the log lengths of questions and answers for a rule.
 DIFFERENT_ANSWERS = 0.5  # Minimum share of distinct answers for a rule; a chat repeats its answers.
-CLOSED = 0.995  # Closed vocabulary: minimum share of the words of a held-out tenth that occur in the rest.
+CLOSED = 0.995  # Closed vocabulary: minimum share of the words of a held-out tenth that occur in the training.
 CLOSED_WORDS = 2000  # Closed vocabulary: maximum number of distinct words.
 PAIRS_PER_WORD = 5  # Closed vocabulary: minimum number of distinct pairs per distinct word.
 WORDS_PER_QUESTION = 2  # Closed vocabulary: minimum average number of words per question.
@@ -159,9 +159,9 @@ def are_words(texts):
 def is_closed(texts):
     """Returns whether nearly all words in a tenth of the texts occur in the other texts."""
     order = np.random.default_rng(0).permutation(len(texts))
-    held_out, rest = (count_words([texts[i] for i in part]) for part in np.split(order, [len(texts) // 10]))
-    known = sum(count for word, count in held_out.items() if word in rest)
-    return bool(held_out) and known >= CLOSED * held_out.total()
+    held_out, training = (count_words([texts[i] for i in part]) for part in np.split(order, [len(texts) // 10]))
+    covered = sum(count for word, count in held_out.items() if word in training)
+    return bool(held_out) and covered >= CLOSED * held_out.total()
 
 
 def count_words(texts):

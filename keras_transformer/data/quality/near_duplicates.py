@@ -6,6 +6,7 @@ import unicodedata
 import numpy as np
 
 from keras_transformer.data.quality.statistics import Counted, Rows
+from keras_transformer.text.normalize import compose
 
 
 class _Letters(dict):
@@ -24,7 +25,7 @@ def likeness_key(text):
 
     "Hello!", "hello" and "ＨＥＬＬＯ ～" have the same key. The key of a text without letters and digits is empty.
     """
-    return unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
+    return unicodedata.normalize("NFKC", compose(text)).casefold().translate(_LETTERS)
 
 
 WORST_NAMED = 3
@@ -39,8 +40,8 @@ class Repeats:
         answers: Number of distinct answers.
         duplicates: The `Rows` that repeat the pair of an earlier row.
         ambiguous: Number of questions with more than one answer.
-        most_answered: First rows of the questions with the most answers, `Counted` by distinct answers.
-        commonest: First rows of the most frequent answers, `Counted` by rows.
+        most_answered: First rows of the questions with the most answers, as `Counted` with the number of answers.
+        commonest: First rows of the most frequent answers, as `Counted` with the number of rows.
     """
 
     questions: int
@@ -52,21 +53,21 @@ class Repeats:
 
 
 def find_repeats(pairs):
-    """Returns the `Repeats` of pairs in the form of `Survey.pairs`."""
+    """Returns the `Repeats` of pairs in the form of `CorpusScan.pairs`."""
     rows, questions, answers = pairs["row"], pairs["question"], pairs["answer"]
     both = questions * 31 + answers  # Hash of both hashes; integer overflow is harmless.
     first = np.sort(np.unique(both, return_index=True)[1])
-    again = np.ones(len(rows), bool)
-    again[first] = False
-    asked, asked_row, answers_each = np.unique(questions[first], return_index=True, return_counts=True)
-    given, given_row, times = np.unique(answers, return_index=True, return_counts=True)
+    repeated = np.ones(len(rows), bool)
+    repeated[first] = False
+    distinct_questions, question_row, answers_each = np.unique(questions[first], return_index=True, return_counts=True)
+    distinct_answers, answer_row, times = np.unique(answers, return_index=True, return_counts=True)
     return Repeats(
-        questions=len(asked),
-        answers=len(given),
-        duplicates=Rows.of(rows[again]),
+        questions=len(distinct_questions),
+        answers=len(distinct_answers),
+        duplicates=Rows.of(rows[repeated]),
         ambiguous=int((answers_each > 1).sum()),
-        most_answered=_most(answers_each, rows[first][asked_row]),
-        commonest=_most(times, rows[given_row]),
+        most_answered=_most(answers_each, rows[first][question_row]),
+        commonest=_most(times, rows[answer_row]),
     )
 
 

@@ -174,31 +174,31 @@ def measure(sample, pairs, turns=1, has_validation=False, hold_out=None, files=(
         hold_out: Whether to hold out questions; None to decide by their number.
         files: The given `Tokenizer`s of questions and answers, or None for each.
     """
-    drawn = draw(sample)
-    kind = find_kind(drawn, pairs)
+    measured = draw(sample)
+    kind = find_kind(measured, pairs)
     if hold_out is None:
         hold_out = has_validation or kind.name != CHAT or sample["question"].nunique() >= FEW_QUESTIONS
     recombined = RECOMBINED if kind.name == CHAT and hold_out and pairs <= MOST_RECOMBINED else 0
     copies = COPIES if kind.name == CHAT and not recombined else 0
     if recombined and files == (None, None):  # New words consist of known characters.
         kind = dataclasses.replace(kind, tokenizer="character", target_tokenizer="sentencepiece")
-    trained = pandas.concat([drawn, augment(drawn, copies, (0, 0))]) if copies else drawn
+    trained = pandas.concat([measured, augment(measured, copies, (0, 0))]) if copies else measured
     sides = [turns_of(question, turns) for question in trained["question"]], [[answer] for answer in trained["answer"]]
-    texts = [list(itertools.chain(*side[: len(drawn)])) for side in sides]
-    share = len(drawn) / pairs / (1 + recombined)  # Recombined questions repeat each answer.
-    tokenizers, vocab_size, why_cut = choose_tokenizers(kind, texts, sample, share, turns, files)
-    whole, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
-    tokens = round(whole[:, : len(drawn)].sum() * pairs / len(drawn))
+    texts = [list(itertools.chain(*side[: len(measured)])) for side in sides]
+    share = len(measured) / pairs / (1 + recombined)  # Recombined questions repeat each answer.
+    tokenizers, vocab_size, tokenizer_reason = choose_tokenizers(kind, texts, sample, share, turns, files)
+    full, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
+    tokens = round(full[:, : len(measured)].sum() * pairs / len(measured))
     sizes = choose_sizes(kind, tokens)
-    max_length = choose_max_length(whole.max(axis=0), sizes["max_length"], FITTING if hold_out else 1)
+    max_length = choose_max_length(full.max(axis=0), sizes["max_length"], FITTING if hold_out else 1)
     fitting = last.max(axis=0) <= max_length
-    seen = round(pairs * (len(trained) / len(drawn) + recombined))  # Pairs in an epoch, with augmentation.
+    pairs_per_epoch = round(pairs * (len(trained) / len(measured) + recombined))  # With augmentation.
     batch_size = choose_batch_size(kind, pairs)
-    steps = count_batches(np.minimum(whole.T[fitting], max_length) - [0, 1], seen, batch_size)
+    steps = count_batches(np.minimum(full.T[fitting], max_length) - [0, 1], pairs_per_epoch, batch_size)
     config = preset("characters") if kind.name == WORDS else Config()
     config = config.replace(
         **(sizes | {"max_length": max_length}),
-        **RECIPES[kind.name](kind, pairs, seen, steps, sizes["d_model"]),
+        **RECIPES[kind.name](kind, pairs, pairs_per_epoch, steps, sizes["d_model"]),
         tokenizer=kind.tokenizer,
         target_tokenizer=kind.target_tokenizer,
         vocab_size=vocab_size,
@@ -208,10 +208,10 @@ def measure(sample, pairs, turns=1, has_validation=False, hold_out=None, files=(
         recombine=recombined,
         turns=turns,
     )
-    left_out = int((last[:, : len(drawn)].max(axis=0) > max_length).sum())
+    left_out = int((last[:, : len(measured)].max(axis=0) > max_length).sum())
     reasons = (
         kind.reason,
-        why_cut,
+        tokenizer_reason,
         size_reason(config, kind, tokens),
         _(
             "{epochs:,} epochs: {updates:,} updates, {warm_up:,} of them warm-up",
@@ -219,12 +219,12 @@ def measure(sample, pairs, turns=1, has_validation=False, hold_out=None, files=(
             updates=config.epochs * steps,
             warm_up=config.warmup_steps,
         ),
-        length_reason(max_length, left_out, len(drawn)),
+        length_reason(max_length, left_out, len(measured)),
     )
     if recombined:
         reasons += (
             _(
-                "{count} more questions for each, of words of two that are alike: new ones have known words",
+                "{count} new questions for each, recombined from the words of two similar questions",
                 count=recombined,
             ),
         )
@@ -273,41 +273,44 @@ def choose_tokenizers(kind, texts, sample, share, turns, files):
         files: The given `Tokenizer`s of questions and answers, or None for each.
     """
     source, target = files
-    own = target or kind.target_tokenizer != SHARED
-    learned = [texts[0], texts[1]] if own else [[*texts[0], *texts[1]]] * 2
-    if source and (target or not own):
+    separate = target or kind.target_tokenizer != SHARED
+    learned = [texts[0], texts[1]] if separate else [[*texts[0], *texts[1]]] * 2
+    if source and (target or not separate):
         target = target or source
         return (source, target), max(source.vocab_size, target.vocab_size), _("tokenizer from a file")
     if kind.tokenizer == "sentencepiece":
         chosen, vocab_size, rarest = choose_tokenizer(learned[0], len(characters_of(sample)) + (turns > 1), share)
-        reason = _("vocabulary {size:,}: {reason}", size=vocab_size, reason=fed_in_words(rarest))
+        reason = _("vocabulary {size:,}: {reason}", size=vocab_size, reason=vocabulary_reason(rarest))
         return (chosen, target or chosen), vocab_size, reason
     if kind.target_tokenizer == "sentencepiece":
         characters = len(characters_of(sample)) + (turns > 1)
         chosen, vocab_size, rarest = choose_tokenizer(learned[1], characters, share, OFTEN_MEMORIZED)
         source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
-        fed = fed_in_words(rarest, OFTEN_MEMORIZED)
-        reason = _("questions cut into characters, answers into {size:,} pieces: {reason}", size=vocab_size, reason=fed)
+        reason = _(
+            "questions split into characters, answers into {size:,} pieces: {reason}",
+            size=vocab_size,
+            reason=vocabulary_reason(rarest, OFTEN_MEMORIZED),
+        )
         return (source, target or chosen), vocab_size, reason
     vocab_size = closed_size(kind, sample)
     source = source or Tokenizer.train(learned[0], vocab_size, kind.tokenizer)
     kinds = {"character": _("characters"), "word": _("words at spaces")}
-    if not own:
-        reason = _("cut into {pieces}: no others are met in new questions", pieces=kinds[kind.tokenizer])
+    if not separate:
+        reason = _("split into {pieces}: new questions contain no others", pieces=kinds[kind.tokenizer])
         return (source, source), vocab_size, reason
     answers = kind.target_tokenizer if kind.target_tokenizer != SHARED else kind.tokenizer
     target = target or Tokenizer.train(learned[1], vocab_size, answers)
     reason = _(
-        "questions cut into {source}, answers into {target}", source=kinds[kind.tokenizer], target=kinds[answers]
+        "questions split into {source}, answers into {target}", source=kinds[kind.tokenizer], target=kinds[answers]
     )
     return (source, target), vocab_size, reason
 
 
-def fed_in_words(rarest, often=OFTEN):
+def vocabulary_reason(rarest, often=OFTEN):
     """Returns the reason for a vocabulary size, from a result and an argument of `choose_tokenizer`."""
     if rarest < often:
         return _("the least that holds all characters")
-    return _("95 of 100 pieces are met at least {times:,} times", times=rarest)
+    return _("95 of 100 pieces occur at least {times:,} times", times=rarest)
 
 
 def closed_size(kind, sample):
@@ -336,7 +339,7 @@ def turn_lengths(tokenizer, texts):
     """
     encoded = iter(map(len, tokenizer.encode(list(itertools.chain(*texts)))))
     turns = [list(itertools.islice(encoded, len(text))) for text in texts]
-    return [sum(of_one) + len(of_one) + 1 for of_one in turns], [of_one[-1] + 2 for of_one in turns]
+    return [sum(lengths) + len(lengths) + 1 for lengths in turns], [lengths[-1] + 2 for lengths in turns]
 
 
 def choose_sizes(kind, tokens):
@@ -383,10 +386,10 @@ def count_batches(lengths, pairs, batch_size):
 # Recipes
 
 
-def chat_recipe(kind, pairs, seen, steps, d_model):
+def chat_recipe(kind, pairs, pairs_per_epoch, steps, d_model):
     """Returns settings for memorizing pairs, robust to rephrased questions; arguments as in `translation_recipe`."""
     most = max(CHAT_LEAST_PASSES, MOST_STEPS // steps)
-    passes = round(CHAT_PRESENTATIONS * pairs / seen)
+    passes = round(CHAT_PRESENTATIONS * pairs / pairs_per_epoch)
     epochs = min(max(passes, min(-(-LEAST_STEPS // steps), CHAT_MOST_PASSES)), most)
     large = d_model >= WIDE
     return {
@@ -403,20 +406,20 @@ def chat_recipe(kind, pairs, seen, steps, d_model):
     }
 
 
-def translation_recipe(kind, pairs, seen, steps, d_model):
+def translation_recipe(kind, pairs, pairs_per_epoch, steps, d_model):
     """Returns settings for learning a rule.
 
     Args:
         kind: The `Kind`.
         pairs: Number of training pairs.
-        seen: Number of pairs in an epoch, including augmentation.
+        pairs_per_epoch: Number of pairs in an epoch, including augmentation.
         steps: Number of updates in an epoch.
         d_model: Width of the model.
     """
-    wanted, limits = TRANSLATION_PRESENTATIONS, TRANSLATION_EPOCHS
+    presentations, limits = TRANSLATION_PRESENTATIONS, TRANSLATION_EPOCHS
     if pairs >= LARGE_CORPUS:
-        wanted, limits = LARGE_PRESENTATIONS, LARGE_EPOCHS
-    epochs = within(wanted / pairs, *limits)
+        presentations, limits = LARGE_PRESENTATIONS, LARGE_EPOCHS
+    epochs = within(presentations / pairs, *limits)
     natural = not kind.closed
     dropout = NATURAL_DROPOUT if pairs < NATURAL_PAIRS else DROPOUT
     return {
@@ -434,11 +437,11 @@ def translation_recipe(kind, pairs, seen, steps, d_model):
     }
 
 
-def words_recipe(kind, pairs, seen, steps, d_model):
+def words_recipe(kind, pairs, pairs_per_epoch, steps, d_model):
     """Returns the differences from the preset `characters`; arguments as in `translation_recipe`."""
     epochs = within(WORD_UPDATES / steps, *WORD_EPOCHS)
-    rise = min(preset("characters").warmup_steps, warm_up(epochs * steps, WORD_WARM_UP))
-    return {"epochs": epochs, "warmup_steps": rise}
+    warmup_steps = min(preset("characters").warmup_steps, warm_up(epochs * steps, WORD_WARM_UP))
+    return {"epochs": epochs, "warmup_steps": warmup_steps}
 
 
 RECIPES = {CHAT: chat_recipe, TRANSLATION: translation_recipe, WORDS: words_recipe}

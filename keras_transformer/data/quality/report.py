@@ -11,7 +11,7 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.loading import CorpusWarning
 from keras_transformer.data.quality.near_duplicates import Repeats, find_repeats
 from keras_transformer.data.quality.recommendation import Recommendation, recommend_for, train_command, turn_lengths
-from keras_transformer.data.quality.scan import Survey, examine_file, stray_lines
+from keras_transformer.data.quality.scan import CorpusScan, examine_file, stray_lines
 from keras_transformer.data.quality.statistics import (
     Lengths,
     Rows,
@@ -23,8 +23,10 @@ from keras_transformer.data.quality.statistics import (
 )
 from keras_transformer.data.quality.text_issues import Characters
 from keras_transformer.data.quality.warnings import NO_PAIR, find_warnings, nothing_held_out
-from keras_transformer.data.readers import corpus_label, corpus_paths, open_text, read_rows
+from keras_transformer.data.readers import check_file, corpus_label, corpus_paths, is_text, read_rows
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
+from keras_transformer.language import translate as _
 from keras_transformer.text.turns import turns_of
 
 
@@ -76,10 +78,10 @@ class Report:
 
     @property
     def verdict(self):
-        """The verdict: "fit", "fit with warnings" or "unfit"."""
+        """The verdict: "fit", "fit with warnings" or "unfit", to be translated where it is printed."""
         if self.unfit:
-            return "unfit"
-        return "fit with warnings" if self.warnings else "fit"
+            return translatable("unfit")
+        return translatable("fit with warnings") if self.warnings else translatable("fit")
 
     def to_dict(self):
         """Returns the report as a JSON-serializable dictionary."""
@@ -110,27 +112,27 @@ def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, te
     if len(paths) == 1 and not is_file(paths[0]):
         return _short_report(label, Corpus(paths[0], question, answer, encoding), turns, tell)
     for one in paths:
-        open_text(one, encoding).close()
+        check_file(one, encoding)
     source = paths, question, answer, encoding, turns
     rows = read_rows(*source)
-    tell(f"reading {label}")
+    tell(_("reading {corpus}", corpus=label))
     try:
         files = tuple(examine_file(one, encoding) for one in paths)
-        survey = Survey(rows)
+        survey = CorpusScan(rows)
     except InputError as error:
         return Report(label, unfit=f"{error}{_stray(paths, encoding)}")
     if len(survey):
         return _whole_report(label, files, survey, source, tell)
-    return Report(label, NO_PAIR, find_warnings(survey), files, left_out=survey.left_out)
+    return Report(label, _(NO_PAIR), find_warnings(survey), files, left_out=survey.left_out)
 
 
 def _short_report(label, corpus, turns, tell):
     """Returns the report of a `Corpus` of several files, or of the catalog."""
-    tell(f"reading {label} and measuring vocabularies")
+    tell(_("reading {corpus} and measuring vocabularies", corpus=label))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CorpusWarning)
         try:
-            recommendation, survey, _ = recommend_for(corpus, turns)
+            recommendation, survey, _tokenizers = recommend_for(corpus, turns)
         except InputError as error:
             return Report(label, unfit=str(error))
     return Report(
@@ -149,7 +151,7 @@ def _whole_report(label, files, survey, source, tell):
     pairs = survey.pairs
     characters, repeats, split = survey.characters.result(), find_repeats(pairs), describe_split(pairs)
     lengths = [describe_lengths(pairs[f"{side}_length"], pairs["row"]) for side in ("question", "answer")]
-    tell("measuring vocabularies")
+    tell(_("measuring vocabularies"))
     corpus = Corpus(*reading)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)  # The report already lists all rows that are left out.
@@ -181,7 +183,7 @@ def _whole_report(label, files, survey, source, tell):
 
 def _tokens(survey, config, tokenizers):
     """Returns the `Tokens` of the sample, and the `Rows` of the sample that are too long."""
-    rows, _, questions, answers = zip(*sorted(survey.sample))
+    rows, _splits, questions, answers = zip(*sorted(survey.sample))
     sides = [turns_of(question, config.turns) for question in questions], [[answer] for answer in answers]
     whole, last = (np.array(lengths) for lengths in zip(*map(turn_lengths, tokenizers, sides)))
     # Only the last turn counts, because earlier turns are dropped if they do not fit.
@@ -204,7 +206,7 @@ def command_of(corpus, turns):
 def _texts(named, source):
     """Returns (question, answer) of the named rows; for a conversation, both are the whole conversation."""
     texts = {}
-    for row, question, answer, *_ in read_rows(*source):
+    for row, question, answer, *_rest in read_rows(*source):
         if row in texts:
             earlier = texts[row]
             whole = earlier[0] if earlier[0] == earlier[1] else " / ".join(earlier)
@@ -218,7 +220,8 @@ def _stray(paths, encoding):
     """Returns additional advice if only a few lines of a file are not UTF-8."""
     if codecs.lookup(encoding).name != "utf-8":
         return ""
-    return "".join(f"; or correct {rows} of {path}" for path in paths if (rows := stray_lines(path)).count)
+    stray = ((path, stray_lines(path)) for path in paths if is_text(path))
+    return "".join(_("; or correct {rows} of {path}", rows=rows, path=path) for path, rows in stray if rows.count)
 
 
 def _rows_named(repeats, split, *lengths):

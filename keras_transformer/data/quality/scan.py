@@ -3,19 +3,22 @@
 import array
 import codecs
 import collections
+import contextlib
 import dataclasses
+import io
 import os
 import random
 import re
-import unicodedata
 
 import numpy as np
 
 from keras_transformer.data.quality.near_duplicates import likeness_key
 from keras_transformer.data.quality.statistics import Rows
 from keras_transformer.data.quality.text_issues import CharacterCount, text_faults
-from keras_transformer.data.readers import read_lines
+from keras_transformer.data.readers import ending_of, is_text
 from keras_transformer.data.split import SPLITS, split_name
+from keras_transformer.data.text_files import UNREADABLE, open_bytes, read_lines
+from keras_transformer.text.normalize import compose
 
 LINE_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 ESCAPED = re.compile("[\udc80-\udcff]")  # Characters that "surrogateescape" decodes invalid bytes to.
@@ -27,32 +30,37 @@ class File:
 
     Attributes:
         path: Path of the file.
-        encoding: Encoding that the file was read with.
+        encoding: Encoding that the file was read with; of a file that is not text, its format, such as "XLSX".
         size: Size in bytes.
         mark: Whether it starts with a UTF-8 byte-order mark.
-        line_ends: Dictionary of the number of lines that end with "LF", "CRLF" or "CR".
+        line_ends: Dictionary of the number of lines that end with "LF", "CRLF" or "CR"; None if it is not text.
     """
 
     path: str
     encoding: str
     size: int
     mark: bool
-    line_ends: dict
+    line_ends: dict | None
 
 
 def examine_file(path, encoding):
     """Returns the `File` format of a path; raises `InputError` if it cannot be read with the encoding."""
+    if not is_text(path):
+        return File(str(path), ending_of(path)[1:].upper(), os.path.getsize(path), mark=False, line_ends=None)
     ends = collections.Counter(line[len(line.rstrip("\r\n")) :] for line in read_lines(path, encoding))
     line_ends = {name: ends[end] for end, name in LINE_ENDS.items() if ends[end]}
-    with open(path, "rb") as file:
+    with open_bytes(path) as file:
         mark = file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
     return File(str(path), encoding, os.path.getsize(path), mark, line_ends)
 
 
 def stray_lines(path):
-    """Returns the `Rows` of the invalid lines in a file that is mostly UTF-8; empty if it has another encoding."""
-    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        stray, sound = [], 0
+    """Returns the `Rows` of the invalid lines in a file that is mostly UTF-8; empty for others, and damaged ones."""
+    stray, sound = [], 0
+    with (
+        contextlib.suppress(*UNREADABLE),
+        io.TextIOWrapper(open_bytes(path), "utf-8-sig", "surrogateescape", newline="") as file,
+    ):
         for number, line in enumerate(file, 1):
             if ESCAPED.search(line):
                 stray.append(number)
@@ -70,7 +78,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-class Survey:
+class CorpusScan:
     """Statistics of a corpus, which need 37 bytes per pair and the texts of at most `SAMPLE` pairs.
 
     Texts are compared by Python's 64-bit hash. Among a million texts, the probability that two different ones have the
@@ -105,7 +113,7 @@ class Survey:
     def _add(self, row, question, answer, opening):
         for fault in dict.fromkeys([*text_faults(question), *text_faults(answer)]):
             self.faults[fault] = self.faults.get(fault, Rows()).with_row(row)
-        question, answer = unicodedata.normalize("NFC", question), unicodedata.normalize("NFC", answer)
+        question, answer = compose(question), compose(answer)
         number = SPLITS.index(split_name(opening))
         key = hash(likeness_key(question))
         values = row, number, hash(question), hash(answer), key, len(question), len(answer)

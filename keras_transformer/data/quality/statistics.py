@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from keras_transformer.data.split import SPLITS
+from keras_transformer.language import translate_count
 
 BARS = 10
 MOST_NAMED = 5
@@ -33,7 +34,7 @@ class Rows:
 
     def __str__(self):
         numbers = ", ".join([*map(str, self.first), *(["…"] if self.count > len(self.first) else [])])
-        return f"{self.count:,} {'row' if self.count == 1 else 'rows'} ({numbers})"
+        return translate_count("{count:,} row ({numbers})", "{count:,} rows ({numbers})", self.count, numbers=numbers)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,7 +169,7 @@ class Split:
 
 
 def describe_split(pairs):
-    """Returns the `Split` of pairs in the form of `Survey.pairs`.
+    """Returns the `Split` of pairs in the form of `CorpusScan.pairs`.
 
     Equal questions are always in the same split, because it is chosen by their hash; near-duplicates may not be.
     """

@@ -7,6 +7,9 @@ import unicodedata
 
 import numpy as np
 
+from keras_transformer.language import translatable
+from keras_transformer.text.normalize import compose
+
 # Control characters that `text.normalize` does not treat as white space.
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 
@@ -24,14 +27,14 @@ MIS_DECODED = re.compile(
     f"[\xc2\xc3][{_GOES_ON}]|(?:[\xe0-\xef][{_GOES_ON}]{{2}}){{2}}|(?:[\xb0-\xc8][\xa1-\xfe]){{2}}"
 )
 
-NOT_COMPOSED = "letters in parts (NFD)"
+NOT_COMPOSED = translatable("letters in parts (NFD)")
 
 FAULTS = {
-    NOT_COMPOSED: lambda text: not unicodedata.is_normalized("NFC", text),
-    "control characters": CONTROL.search,
-    "invisible characters": INVISIBLE.search,
-    "replacement characters (U+FFFD)": lambda text: "\ufffd" in text,
-    "text read in a wrong encoding": MIS_DECODED.search,
+    NOT_COMPOSED: lambda text: compose(text) != text,
+    translatable("control characters"): CONTROL.search,
+    translatable("invisible characters"): INVISIBLE.search,
+    translatable("replacement characters (U+FFFD)"): lambda text: "\ufffd" in text,
+    translatable("text read in a wrong encoding"): MIS_DECODED.search,
 }
 """Names of problems and functions that detect them."""
 

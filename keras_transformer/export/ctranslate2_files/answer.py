@@ -8,6 +8,7 @@ tensorflow-datasets and tensorflow are needed as well to read it.
 
 import json
 import pathlib
+import re
 import runpy
 import sys
 import unicodedata
@@ -30,7 +31,7 @@ class Bot:
         folder = pathlib.Path(folder)
         settings = json.loads((folder / "config.json").read_text("utf-8"))
         self.max_length, self.turns = settings["max_length"], settings["turns"]
-        self.fallback = settings.get("fallback")
+        self.fallback, self.preprocessing = settings.get("fallback"), settings.get("preprocessing")
         self.tokenizer = load_tokenizer(folder, "tokenizer")
         self.target_tokenizer = load_tokenizer(folder, "target_tokenizer") or self.tokenizer
         self.translator = ctranslate2.Translator(str(folder))
@@ -45,12 +46,12 @@ class Bot:
 
         The confidence is calibrated for greedy decoding, so nothing is replaced if other settings are given.
         """
-        found = self.candidates(questions, **settings)
+        results = self.candidates(questions, **settings)
         if settings or not self.fallback:
-            return found
-        return [self.judged(question, *one) for question, one in zip(questions, found)]
+            return results
+        return [self.apply_fallback(question, *one) for question, one in zip(questions, results)]
 
-    def judged(self, question, answer, score):
+    def apply_fallback(self, question, answer, score):
         """Returns the answer and its score, with the fallback for a low score or a question of too many pieces."""
         if not question.strip():
             return answer, score
@@ -71,11 +72,11 @@ class Bot:
             nats, divided by their number to the power of `length_penalty` (0 by default). A blank question gives
             ("", 0.0). Without settings, an answer may be retrieved from the known questions, and its score is None.
         """
-        found = [self.retrieved(question, settings) if question.strip() else ("", 0.0) for question in questions]
-        rest = [i for i, pair in enumerate(found) if pair is None]
+        results = [self.retrieved(question, settings) if question.strip() else ("", 0.0) for question in questions]
+        rest = [i for i, pair in enumerate(results) if pair is None]
         for i, pair in zip(rest, self.generated([questions[i] for i in rest], **settings)):
-            found[i] = pair
-        return found
+            results[i] = pair
+        return results
 
     def retrieved(self, question, settings=()):
         """Returns a retrieved answer with the score None, or None if no question is similar or settings are given."""
@@ -95,13 +96,22 @@ class Bot:
     def tokens_of(self, question):
         """Returns the encoder input: start, pieces, end. Long questions are truncated to the training length."""
         tokenizer = self.tokenizer
-        said = [question] if self.turns == 1 else [turn for turn in question.split("\n") if turn.strip()]
-        rows = [tokenizer.encode(turn) for turn in said[-self.turns :]]
+        turns = [question] if self.turns == 1 else [turn for turn in question.split("\n") if turn.strip()]
+        rows = [tokenizer.encode(self.preprocessed(turn)) for turn in turns[-self.turns :]]
         while len(rows) > 1 and sum(map(len, rows)) + len(rows) + 1 > self.max_length:
             del rows[0]  # The earliest turn.
         ids = [i for row in rows for i in (tokenizer.separator_id, *row)][1:]
         ids = [tokenizer.start_id, *ids[: self.max_length - 2], tokenizer.end_id]
         return tokenizer.tokens(ids)
+
+    def preprocessed(self, text):
+        """Returns the text as a tutorial preprocesses it, if config.json says how; otherwise unchanged."""
+        if not self.preprocessing:
+            return text
+        text = text.lower() if self.preprocessing["lower"] else text
+        for pattern, replacement in self.preprocessing["replacements"]:
+            text = re.sub(pattern, replacement, text)
+        return text.strip()
 
 
 class SentencePieces:

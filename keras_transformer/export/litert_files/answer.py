@@ -49,13 +49,14 @@ class Answerer:
 
     def answers(self, questions):
         """Answers a list of questions. Returns pairs of answer and score, with the fallback for low confidence."""
-        return [self.judged(question, *found) for question, found in zip(questions, self.candidates(questions))]
+        candidates = self.candidates(questions)
+        return [self.apply_fallback(question, *one) for question, one in zip(questions, candidates)]
 
     def candidates(self, questions):
         """Returns the results of `candidate` for a list of questions."""
         return [self.candidate(question) for question in questions]
 
-    def judged(self, question, answer, score):
+    def apply_fallback(self, question, answer, score):
         """Returns the answer and its score, with the fallback for a low score or a question of too many pieces."""
         if not self.fallback or not question.strip():
             return answer, score
@@ -74,8 +75,8 @@ class Answerer:
         if self.retriever and (match := self.retriever.answer(question)):
             return match[0], None
         ids = self.ids_of(question)
-        found = self.model(ids=np.array([ids + [0] * (self.max_length - len(ids))], "int32"))
-        return self.target_tokenizer.decode(found["ids"][0].tolist()), float(found["scores"][0])
+        outputs = self.model(ids=np.array([ids + [0] * (self.max_length - len(ids))], "int32"))
+        return self.target_tokenizer.decode(outputs["ids"][0].tolist()), float(outputs["scores"][0])
 
     def ids_of(self, question):
         """Returns the model input: start, pieces, end. Long questions are truncated."""

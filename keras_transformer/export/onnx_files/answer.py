@@ -48,9 +48,10 @@ class Answerer:
 
     def answers(self, questions):
         """Answers a list of questions. Returns pairs of answer and score, with the fallback for low confidence."""
-        return [self.judged(question, *found) for question, found in zip(questions, self.candidates(questions))]
+        candidates = self.candidates(questions)
+        return [self.apply_fallback(question, *one) for question, one in zip(questions, candidates)]
 
-    def judged(self, question, answer, score):
+    def apply_fallback(self, question, answer, score):
         """Returns the answer and its score, with the fallback for a low score or a question of too many pieces."""
         if not self.fallback or not question.strip():
             return answer, score
@@ -68,15 +69,15 @@ class Answerer:
             A list of pairs of answer and score. The score is the summed log-probability of the answer's tokens, in
             nats, or None if it was retrieved. A blank question gives ("", 0.0).
         """
-        found = [self.retrieved(question) if question.strip() else ("", 0.0) for question in questions]
-        rows = {i: self.ids_of(questions[i]) for i, pair in enumerate(found) if pair is None}
+        results = [self.retrieved(question) if question.strip() else ("", 0.0) for question in questions]
+        rows = {i: self.ids_of(questions[i]) for i, pair in enumerate(results) if pair is None}
         order = sorted(rows, key=lambda i: len(rows[i]))
         for first in range(0, len(order), BATCH):
             batch = order[first : first + BATCH]
             ids, scores = self.search(run(self.encoder, {"ids": padded([rows[i] for i in batch])}))
             for i, answer, score in zip(batch, self.target_tokenizer.decode(ids.tolist()), scores.tolist()):
-                found[i] = answer, score
-        return found
+                results[i] = answer, score
+        return results
 
     def retrieved(self, question):
         """Returns a retrieved answer with the score None, or None if no known question is similar enough."""
@@ -97,8 +98,8 @@ class Answerer:
         ids, scores = np.zeros((count, self.max_length - 1), "int32"), np.zeros(count, "float32")
         last, ended = np.full(count, tokens.bos_id(), "int32"), np.zeros(count, bool)
         for index in range(self.max_length - 1):
-            made = run(self.decoder, {"ids": last, "index": np.array(index, "int32"), **cache})
-            log_probabilities = log_softmax(made.pop("logits"))
+            outputs = run(self.decoder, {"ids": last, "index": np.array(index, "int32"), **cache})
+            log_probabilities = log_softmax(outputs.pop("logits"))
             likeliest = 1 + log_probabilities[:, 1:].argmax(axis=1)  # Excludes padding, which is 0.
             scores += np.where(ended, 0, log_probabilities[np.arange(count), likeliest])
             last = np.where(ended, 0, likeliest).astype("int32")
@@ -106,7 +107,7 @@ class Answerer:
             ended |= last == tokens.eos_id()
             if ended.all():
                 break
-            cache = {**cache, **{name.removeprefix("next."): x for name, x in made.items()}}
+            cache = {**cache, **{name.removeprefix("next."): x for name, x in outputs.items()}}
         return ids, scores
 
     def ids_of(self, question):

@@ -29,8 +29,10 @@ import unicodedata
 import numpy as np
 
 SPACES = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+DECIMALS = 5  # Similarities are compared by these decimals: the last bits of a sum differ between processors.
 LETTERS = range(2, 5)  # Lengths of n-grams of letters only, such as " ta" and "cat".
 SYLLABLES = range(1, 3)  # Lengths of n-grams with a syllable or an ideograph.
+MOOD = "[\u3131-\u318e!~^]"  # Ignored: single Hangul letters, such as those of ㅋㅋ and ㅠㅠ, and some signs.
 FIRST_SYLLABLE = "\u2e80"  # Alphabets, digits and signs precede it. Kana, Chinese characters and Hangul follow it.
 FEATURES = 2**18  # Number of columns for n-grams.
 CANDIDATES = 200  # Number of questions, nearest by n-grams, whose embeddings are compared.
@@ -88,14 +90,14 @@ class Retriever:
         if self.embedded.shape[1]:
             embedding = self.embedding(rows, weights).astype("float32") * self.coverage(rows, weights)
             similarities = (similarities + self.embedded[candidates].astype("float32") @ embedding) / 2
-        best = similarities.argmax()
+        best = np.round(similarities, DECIMALS).argmax()  # Of equal ones, the first wins.
         return int(candidates[best]), float(similarities[best].clip(0, 1))
 
     def weighted(self, text):
         """Returns the rows of a normalized text's n-grams, and their normalized TF-IDF weights, float32 (ngrams,)."""
         counts = collections.Counter(map(column_of, character_ngrams(text)))
         rows = [self.rows.get(column, len(self.rows)) for column in counts]
-        return rows, at_length_one(np.fromiter(counts.values(), "float32") * self.idf[rows])
+        return rows, unit_vector(np.fromiter(counts.values(), "float32") * self.idf[rows])
 
     def cosines(self, rows, weights):
         """Returns the cosine similarities of the TF-IDF vectors of a text and all questions, float32 (questions,)."""
@@ -106,14 +108,14 @@ class Retriever:
 
     def embedding(self, rows, weights):
         """Returns the embedding of a text, float16 (dimensions,), like the embeddings of the known questions."""
-        return at_length_one(weights @ self.vectors[rows].astype("float32")).astype("float16")
+        return unit_vector(weights @ self.vectors[rows].astype("float32")).astype("float16")
 
     def coverage(self, rows, weights):
         """Returns the share of a text that its embedding is made of: its n-grams with a vector, by squared weight."""
         return (weights[self.vectors[rows].any(axis=1)] ** 2).sum()
 
 
-def at_length_one(vector):
+def unit_vector(vector):
     """Normalizes a vector to unit length. A zero vector stays zero."""
     return vector / max(np.linalg.norm(vector), 1e-12)
 
@@ -125,7 +127,8 @@ def normalize(text):
 
 def character_ngrams(text):
     """Returns the n-grams of a normalized text as a list. Every word is padded with one space on each side."""
-    return [ngram for word in text.lower().split(" ") if word for ngram in ngrams_of_word(f" {word} ")]
+    words = (re.sub(MOOD, "", text).strip(" ") or text).lower().split(" ")
+    return [ngram for word in words if word for ngram in ngrams_of_word(f" {word} ")]
 
 
 def ngrams_of_word(word):

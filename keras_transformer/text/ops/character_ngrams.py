@@ -5,7 +5,7 @@ import sys
 
 import tensorflow as tf
 
-from keras_transformer.text.character_ngrams import FIRST_SYLLABLE, LETTERS
+from keras_transformer.text.character_ngrams import FIRST_SYLLABLE, LETTERS, MOOD
 from keras_transformer.text.ops.trie import NONE, table
 
 CAPITAL_I = "\u0130"  # The only character whose lowercase form has two characters.
@@ -15,7 +15,7 @@ LETTER = f"[\\x00-\\x{{{ord(FIRST_SYLLABLE) - 1:x}}}]"
 WITHIN = f"[\\x00-\\x1f\\x21-\\x{{{ord(FIRST_SYLLABLE) - 1:x}}}]"  # A letter other than a space.
 OTHER = f"[\\x{{{ord(FIRST_SYLLABLE):x}}}-\\x{{10ffff}}]"
 LETTERS_ONLY = f"{LETTER}{WITHIN}{{1,2}}{LETTER}|{LETTER}{WITHIN}|{WITHIN}{LETTER}"
-KEPT = f"{LETTERS_ONLY}|{LETTER}?{OTHER}|{OTHER}{LETTER}|{OTHER}{{2}}"
+COUNTED = f"{LETTERS_ONLY}|{LETTER}?{OTHER}|{OTHER}{LETTER}|{OTHER}{{2}}"
 """N-grams to count: two to four letters without a space in between, or one or two characters of which at least one is a
 syllable or an ideograph."""
 
@@ -35,9 +35,9 @@ class CharacterNgrams(tf.Module):
     def __call__(self, texts):
         """Maps normalized strings (batch,) to the columns of all their n-grams, int32 RaggedTensor (batch, None)."""
         # The space after a word is also the one before the next word.
-        characters = self._lower(tf.strings.join([" ", texts, " "]))
+        characters = self._lower(tf.strings.join([" ", without_mood(texts), " "]))
         ngrams = tf.strings.ngrams(characters, tuple(range(1, LETTERS.stop)), separator="")
-        ngrams = tf.ragged.boolean_mask(ngrams, tf.strings.regex_full_match(ngrams, KEPT))
+        ngrams = tf.ragged.boolean_mask(ngrams, tf.strings.regex_full_match(ngrams, COUNTED))
         return ngrams.with_values(columns_of(ngrams.values, self._features))
 
     def _lower(self, texts):
@@ -48,6 +48,12 @@ class CharacterNgrams(tf.Module):
         small = self._small.lookup(tf.cast(characters.values, tf.int64))
         small = tf.where(small == NONE, characters.values, small)
         return characters.with_values(tf.strings.unicode_encode(small[:, None], "UTF-8"))
+
+
+def without_mood(texts):
+    """Removes the characters of `MOOD` from strings (batch,) that have others."""
+    others = tf.strings.regex_replace(texts, f"[{MOOD}]", "")
+    return tf.where(tf.strings.regex_full_match(others, " *"), texts, others)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import unicodedata
 
 import tensorflow as tf
 
-from keras_transformer.text.ops.places import marked
+from keras_transformer.text.ops.positions import mask_of
 from keras_transformer.text.ops.rules import Rules
 from keras_transformer.text.ops.trie import NONE, pair, table
 
@@ -49,12 +49,12 @@ class Composition(tf.Module):
         """Composes pairs of characters, in all groups in parallel. Characters of different groups never compose.
 
         Args:
-            characters: Code points, int32 (places,).
-            classes: Their combining classes, int32 (places,).
-            begins: Where groups begin, bool (places,).
+            characters: Code points, int32 (positions,).
+            classes: Their combining classes, int32 (positions,).
+            begins: Where groups begin, bool (positions,).
 
         Returns:
-            A tuple of the new code points and a mask of those to keep, bool (places,).
+            A tuple of the new code points and a mask of those to keep, bool (positions,).
         """
         begins = tf.cast(tf.where(begins)[:, 0], tf.int32)
         lengths = tf.concat([begins[1:], tf.shape(characters)], axis=0) - begins
@@ -62,15 +62,16 @@ class Composition(tf.Module):
         def step(n, characters, kept, starters, before):
             """Joins character n of each group to its last starter, unless the class `before` it blocks this."""
             inside = n < lengths
-            here = tf.where(inside, begins + n, begins)
-            own, two = tf.gather(classes, here), (tf.gather(characters, x) for x in (starters, here))
+            current = tf.where(inside, begins + n, begins)
+            own_class, two = tf.gather(classes, current), (tf.gather(characters, x) for x in (starters, current))
             joined = self._pairs.lookup(pair(*(tf.cast(one, tf.int64) for one in two)))
-            joins = inside & (joined != NONE) & ((before == 0) | (before < own))
+            joins = inside & (joined != NONE) & ((before == 0) | (before < own_class))
             at = tf.boolean_mask(starters, joins)
             characters = tf.tensor_scatter_nd_update(characters, at[:, None], tf.boolean_mask(joined, joins))
-            kept &= ~marked(tf.boolean_mask(here, joins), kept)
+            kept &= ~mask_of(tf.boolean_mask(current, joins), kept)
             stays = inside & ~joins
-            return n + 1, characters, kept, tf.where(stays & (own == 0), here, starters), tf.where(stays, own, before)
+            starters = tf.where(stays & (own_class == 0), current, starters)
+            return n + 1, characters, kept, starters, tf.where(stays, own_class, before)
 
         # A group may begin with a mark, like a text. No Unicode pair begins with one, so nothing joins it.
         state = 1, characters, tf.ones_like(characters, tf.bool), begins, tf.zeros_like(begins)

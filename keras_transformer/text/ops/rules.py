@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from keras_transformer.text.ops.places import borders, passed, places
+from keras_transformer.text.ops.positions import code_points, reachable, row_ends
 from keras_transformer.text.ops.trie import NONE, Trie
 
 BYTES = np.arange(1, 256, dtype="uint32")
@@ -24,12 +24,12 @@ class Rules(tf.Module):
 
     def __call__(self, texts):
         """Applies the rules to strings (batch,) of valid UTF-8."""
-        characters = places(texts)
+        characters = code_points(texts)
         matches = self._strings.find(characters.values)
         lengths = tf.reduce_max(tf.where(matches == NONE, 0, tf.range(1, self._strings.longest + 1)), axis=1)
-        begins, ends = borders(characters)
-        here = tf.range(tf.size(lengths))
-        kept = passed(begins, tf.where(ends, here, here + tf.maximum(lengths, 1))) & ~ends
+        begins, ends = row_ends(characters)
+        positions = tf.range(tf.size(lengths))
+        kept = reachable(begins, tf.where(ends, positions, positions + tf.maximum(lengths, 1))) & ~ends
         rows = tf.boolean_mask(characters.value_rowids(), kept)
         matches, lengths, same = (tf.boolean_mask(x, kept) for x in (matches, lengths, characters.values))
         rules = tf.gather(matches, tf.maximum(lengths - 1, 0), batch_dims=1)

@@ -9,7 +9,7 @@ import math
 
 import tensorflow as tf
 
-from keras_transformer.text.ops.places import borders, every_second, passed, places
+from keras_transformer.text.ops.positions import code_points, every_second, reachable, row_ends
 from keras_transformer.text.ops.trie import NONE, Trie, pair, table
 from keras_transformer.text.sentence_pieces import SPACE
 
@@ -88,8 +88,8 @@ class BytePairs(tf.Module):
         ranks, groups_of_joins = tf.gather(self._ranks, joined), groups[:-1]
         best = tf.gather(tf.math.segment_min(ranks, groups_of_joins), groups_of_joins)
         joins = every_second((joined != self._nothing) & (ranks == best))
-        place = tf.where(joins, tf.range(tf.size(joins)), tf.int32.max)
-        first = place == tf.gather(tf.math.segment_min(place, groups_of_joins), groups_of_joins)
+        position = tf.where(joins, tf.range(tf.size(joins)), tf.int32.max)
+        first = position == tf.gather(tf.math.segment_min(position, groups_of_joins), groups_of_joins)
         joins &= first | tf.gather(self._late, ranks)
         kept = tf.concat([tf.ones_like(units[:1], tf.bool), ~joins], axis=0)
         units = tf.concat([tf.where(joins, joined, units[:-1]), units[-1:]], axis=0)
@@ -110,36 +110,36 @@ class Unigram(tf.Module):
         self._scores = tf.constant([*scores, unknown, -math.inf])
 
     def __call__(self, texts):
-        characters = places(texts)
-        begins, ends = borders(characters)
+        characters = code_points(texts)
+        begins, ends = row_ends(characters)
         ids = self._pieces.find(characters.values)
         single = tf.where(ids[:, 0] == NONE, self._size + characters.values, ids[:, 0])
         ids = tf.concat([single[:, None], ids[:, 1:]], axis=1)
         scores = tf.gather(self._scores, tf.where(ids == NONE, self._size + 1, tf.minimum(ids, self._size)))
         lengths = self._last_lengths(scores, self._best_sums(scores, characters))
-        here = tf.range(tf.size(lengths))
-        cuts = passed(ends, here - lengths) & ~begins  # A piece that ends where a text begins is `END`.
-        here, lengths, rows = (tf.boolean_mask(x, cuts) for x in (here, lengths, characters.value_rowids()))
-        ids = tf.gather_nd(ids, tf.stack([here - lengths, lengths - 1], axis=1))
+        positions = tf.range(tf.size(lengths))
+        cuts = reachable(ends, positions - lengths) & ~begins  # A piece that ends where a text begins is `END`.
+        positions, lengths, rows = (tf.boolean_mask(x, cuts) for x in (positions, lengths, characters.value_rowids()))
+        ids = tf.gather_nd(ids, tf.stack([positions - lengths, lengths - 1], axis=1))
         return tf.RaggedTensor.from_value_rowids(ids, rows, characters.nrows())
 
     def _best_sums(self, scores, characters):
-        """Computes the highest sum of scores up to each place (Viterbi), for all texts in parallel.
+        """Computes the highest sum of scores up to each position (Viterbi), for all texts in parallel.
 
         Args:
-            scores: Scores of the pieces of 1, 2, … characters that begin at each place, float32 (places, longest).
+            scores: Scores of the pieces of 1, 2, … characters from each position on, float32 (positions, longest).
             characters: RaggedTensor (batch, None). Only its row lengths are used.
 
         Returns:
-            float32 (places,).
+            float32 (positions,).
         """
         begins, steps = characters.row_starts(), tf.reduce_max(tf.concat([[1], characters.row_lengths()], axis=0))
         nothing = tf.fill([characters.nrows(), self._pieces.longest], -math.inf)
 
         def step(n, ahead, sums):
-            """Advances by one place. `ahead` holds the highest sums so far for this place and the following ones."""
-            here = tf.minimum(begins + n, tf.shape(scores)[0] - 1)
-            reached = ahead[:, :1] + tf.gather(scores, here)
+            """Advances by one position. `ahead` holds the highest sums so far, for this position and the next ones."""
+            positions = tf.minimum(begins + n, tf.shape(scores)[0] - 1)
+            reached = ahead[:, :1] + tf.gather(scores, positions)
             following = tf.concat([ahead[:, 1:], nothing[:, :1]], axis=1)
             return n + 1, tf.maximum(following, reached), sums.write(n, ahead[:, 0])
 
@@ -147,11 +147,11 @@ class Unigram(tf.Module):
         sums = tf.TensorArray(tf.float32, steps, element_shape=[None])
         _, _, sums = tf.while_loop(lambda n, *_: n < steps, step, (0, ahead, sums))
         rows = characters.value_rowids()
-        place_in_row = tf.range(tf.size(rows)) - tf.gather(begins, rows)
-        return tf.gather_nd(sums.stack(), tf.stack([place_in_row, rows], axis=1))
+        position_in_row = tf.range(tf.size(rows)) - tf.gather(begins, rows)
+        return tf.gather_nd(sums.stack(), tf.stack([position_in_row, rows], axis=1))
 
     def _last_lengths(self, scores, sums):
-        """Returns the length of the last piece on the best path to each place, 0 at the start: int32 (places,)."""
+        """Returns the length of the last piece of the best path to each position, int32 (positions,)."""
         lengths, count = tf.range(1, self._pieces.longest + 1), tf.size(sums)
         ends = tf.minimum(tf.range(count)[:, None] + lengths, count - 1)
         reached = sums[:, None] + scores

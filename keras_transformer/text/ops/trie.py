@@ -1,4 +1,4 @@
-"""Lookup tables, and a trie that finds strings at every place of a sequence of characters."""
+"""Lookup tables, and a trie that finds strings at every position of a sequence of characters."""
 
 import tensorflow as tf
 
@@ -29,13 +29,13 @@ class Trie(tf.Module):
         self._values = tf.constant([values.get(prefix, NONE) for prefix in nodes] + [NONE])
 
     def find(self, characters):
-        """Looks up the strings that begin at each place.
+        """Looks up the strings that begin at each position.
 
         Args:
-            characters: Code points, int32 (places,).
+            characters: Code points, int32 (positions,).
 
         Returns:
-            int32 (places, longest). Column n holds the value of the string of n + 1 characters, or `NONE`.
+            int32 (positions, longest). Column n holds the value of the string of n + 1 characters, or `NONE`.
         """
         nodes, columns = tf.zeros_like(characters, tf.int64), []
         ahead, count = tf.pad(tf.cast(characters, tf.int64), [[0, self.longest]]), tf.size(characters)

@@ -21,7 +21,7 @@ from keras_transformer.language import translate as _
 from keras_transformer.training.distributed.sharding import split_over
 
 AUTO = "auto"
-BETWEEN_PROCESSES = re.compile("Gloo|NCCL")
+COMMUNICATION_ERROR = re.compile("Gloo|NCCL")
 HEARTBEAT = 60  # Seconds without a heartbeat after which JAX considers a process lost and ends the others.
 
 
@@ -77,11 +77,11 @@ def check_cluster(coordinator, processes, process):
         )
 
 
-def count_devices(wanted=None):
+def count_devices(requested=None):
     """Returns the number of devices that share each batch.
 
     Args:
-        wanted: The requested number. None for all GPUs that JAX finds, or one device. With several processes, all
+        requested: The requested number. None for all GPUs that JAX finds, or one device. With several processes, all
             devices of all processes are used.
 
     Raises:
@@ -89,22 +89,22 @@ def count_devices(wanted=None):
     """
     jax = keras.backend.backend() == "jax"
     if jax and process_count() > 1:
-        if wanted is not None:
+        if requested is not None:
             raise InputError(_("several processes always use all their devices: leave out --devices"))
         return len(keras.distribution.list_devices())
-    if wanted is None:
+    if requested is None:
         return max(1, len(find_devices().gpus)) if jax else 1
-    if wanted < 1:
-        raise InputError(_("devices must be 1 or more, not {wanted}", wanted=wanted))
-    if wanted > 1 and not jax:
+    if requested < 1:
+        raise InputError(_("devices must be 1 or more, not {wanted}", wanted=requested))
+    if requested > 1 and not jax:
         raise InputError(
-            _("training on {wanted} devices requires the JAX backend: set KERAS_BACKEND=jax", wanted=wanted)
+            _("training on {wanted} devices requires the JAX backend: set KERAS_BACKEND=jax", wanted=requested)
         )
-    if wanted > 1 and wanted > (available := len(keras.distribution.list_devices())):
+    if requested > 1 and requested > (available := len(keras.distribution.list_devices())):
         raise InputError(
-            _("{wanted} devices are not available: JAX finds {available}", wanted=wanted, available=available)
+            _("{wanted} devices are not available: JAX finds {available}", wanted=requested, available=available)
         )
-    return wanted
+    return requested
 
 
 @contextlib.contextmanager
@@ -152,13 +152,13 @@ def process_number():
     return jax.process_index()
 
 
-def wait_for_all(place):
-    """Waits until all processes have reached the point with this name."""
+def wait_for_all(name):
+    """Waits until all processes have called this function with the same name."""
     if process_count() == 1:
         return
     from jax.experimental import multihost_utils
 
-    multihost_utils.sync_global_devices(place)
+    multihost_utils.sync_global_devices(name)
 
 
 @contextlib.contextmanager
@@ -174,7 +174,7 @@ def detect_lost_processes():
     except (jax.errors.JaxRuntimeError, ValueError) as error:
         what = str(error).splitlines()[0]
         # Outside a training step, JAX raises the same message as a ValueError.
-        if "RESOURCE_EXHAUSTED" in what or (isinstance(error, ValueError) and not BETWEEN_PROCESSES.search(what)):
+        if "RESOURCE_EXHAUSTED" in what or (isinstance(error, ValueError) and not COMMUNICATION_ERROR.search(what)):
             raise
         raise ProcessLost(
             _("another process was lost ({what}); run the same commands to resume from the last checkpoint", what=what)

@@ -28,13 +28,22 @@ from ray.train.collective import broadcast_from_rank_zero
 from ray.train.v2.jax import JaxConfig, JaxTrainer
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.errors import DiskFull, InputError, ProcessLost, RunLocked, TrainingDiverged, WorkersLost
+from keras_transformer.errors import (
+    DiskFull,
+    InputError,
+    ProcessLost,
+    RunFolderLost,
+    RunLocked,
+    TrainingDiverged,
+    WorkersLost,
+)
+from keras_transformer.language import current_language, language_in_use, use_language
 from keras_transformer.language import translate as _
 
-FINAL = (InputError, DiskFull, TrainingDiverged)
+FINAL = (InputError, DiskFull, RunFolderLost, TrainingDiverged)
 """Errors that would occur again after a retry."""
 
-CARRIED = ("JAX_", "KERAS_", "NCCL_", "PYTHONPATH", "TF_", "XLA_")
+PASSED_ON = ("JAX_", "KERAS_", "NCCL_", "PYTHONPATH", "TF_", "XLA_")
 """Prefixes of the environment variables that are passed on to the workers."""
 
 QUIET = {
@@ -101,10 +110,10 @@ def fit(train_args, workers, retries, gpus):
         retries: How often the workers may fail.
         gpus: GPUs per worker.
     """
-    environment = {name: value for name, value in os.environ.items() if name.startswith(CARRIED)}
+    environment = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
     with tempfile.TemporaryDirectory() as empty_folder:  # Unused by Ray: checkpoints are written to the run folder.
         trainer = JaxTrainer(
-            partial(work, os.getcwd(), train_args),
+            partial(work, os.getcwd(), train_args, current_language()),
             jax_config=JaxConfig(),  # The default connects workers only on GPUs, and detects lost workers later.
             scaling_config=ScalingConfig(
                 num_workers=workers,
@@ -131,11 +140,15 @@ def fit(train_args, workers, retries, gpus):
 class Failures(UserCallback):
     """Prints which workers failed, and ends the training if a retry would fail again. Runs in Ray's controller."""
 
+    def __init__(self):
+        self.language = current_language()
+
     def after_exception(self, run_context, worker_exceptions):
         for error in worker_exceptions.values():
             if isinstance(error, FINAL) and not isinstance(error, RunLocked):  # A lost worker may still hold the lock.
                 raise error
-        print(f"Ray Train: {describe_failures(worker_exceptions)}", flush=True)
+        with language_in_use(self.language):
+            print(f"Ray Train: {describe_failures(worker_exceptions)}", flush=True)
 
 
 def outcome(error, retries):
@@ -155,16 +168,18 @@ def outcome(error, retries):
 
 def describe_failures(failures):
     """Returns a message that lists the failed workers; `failures` maps worker numbers to exceptions."""
-    return ", ".join(f"worker {number} {describe_failure(failures[number])}" for number in sorted(failures))
+    return ", ".join(describe_failure(number, failures[number]) for number in sorted(failures))
 
 
-def describe_failure(error):
-    """Returns the predicate of a sentence about a worker's exception."""
+def describe_failure(number, error):
+    """Returns what happened to a worker, from its number and its exception."""
     if isinstance(error, ProcessLost):
-        return "lost the connection to another worker"
+        return _("worker {number} lost the connection to another worker", number=number)
     if type(error).__module__.partition(".")[0] == "ray":  # Its process ended.
-        return "was lost"
-    return f"failed: {type(error).__name__}: {first_line(error)}"
+        return _("worker {number} was lost", number=number)
+    return _(
+        "worker {number} failed: {kind}: {reason}", number=number, kind=type(error).__name__, reason=first_line(error)
+    )
 
 
 def first_line(error):
@@ -182,22 +197,25 @@ def keyboard_interrupt_on_ctrl_c(run_dir):
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        print(f"\nStopped. Run the same command to resume from the last checkpoint in {run_dir}.")
+        stopped = _("Stopped. Run the same command to resume from the last checkpoint in {run}.", run=run_dir)
+        print(f"\n{stopped}")
         raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def work(folder, train_args):
+def work(folder, train_args, language):
     """Main function of a worker: connects to the other workers and trains.
 
     Args:
         folder: Working directory of the command, to resolve relative paths.
         train_args: Dictionary of arguments for `train`.
+        language: Language of the messages, that of the command.
 
     Returns:
         The dictionary that `train` returns.
     """
+    use_language(language)
     if pathlib.Path(folder).is_dir():
         os.chdir(folder)
     first = get_context().get_world_rank() == 0

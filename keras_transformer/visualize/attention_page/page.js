@@ -4,7 +4,7 @@ const MEAN = -1; // Stands for the mean of all heads.
 const DENSE = 14; // Maximum number of columns of a matrix with numbers; the tokens always show them.
 
 const state = {
-  language: navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => tag in WORDS) ?? "en",
+  language: data.language ?? navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => tag in WORDS) ?? "en",
   kind: "cross",
   layer: data.weights.cross.length - 1,
   head: MEAN,
@@ -23,7 +23,7 @@ const heads = () => data.weights[state.kind][state.layer];
 const weightsOf = (head) => (head === MEAN ? mean(heads()) : heads()[head]);
 const nameOf = (head) => (head === MEAN ? words().mean : words().headName(head + 1));
 const looking = () => (state.kind === "encoder" ? data.question : data.answer);
-const lookedAt = () => (state.kind === "decoder" ? data.read : data.question);
+const lookedAt = () => (state.kind === "decoder" ? data.decoder_input : data.question);
 const isDark = () => (root.style.colorScheme || (prefersDark.matches ? "dark" : "light")) === "dark";
 const isToCome = (row, column) => state.kind === "decoder" && column > row;
 
@@ -89,7 +89,7 @@ function choose(change) {
 
 function showWords() {
   root.lang = state.language;
-  document.title = `${words().title}: ${data.asked}`;
+  document.title = `${words().title}: ${data.question_text}`;
   for (const element of document.querySelectorAll("[data-text]")) {
     element.textContent = words()[element.dataset.text];
   }
@@ -192,7 +192,7 @@ function showLookedAt(row, weights) {
 // The answer before a token, and the text that the token added or, as Hangul letters do, changed.
 function showWritten(row) {
   if (state.kind === "encoder") return;
-  const [before, after] = [data.written[row - 1] ?? "", data.written[row]].map((text) => [...text]);
+  const [before, after] = [data.partial_answers[row - 1] ?? "", data.partial_answers[row]].map((text) => [...text]);
   const differs = before.findIndex((sign, i) => sign !== after[i]);
   const kept = differs < 0 ? before.length : differs;
   write(byId("kept"), after.slice(0, kept).join(""));
@@ -240,8 +240,8 @@ function changeTheme() {
 }
 
 function begin() {
-  write(byId("asked"), data.asked);
-  write(byId("answered"), data.written.at(-1) ?? "");
+  write(byId("asked"), data.question_text);
+  write(byId("answered"), data.partial_answers.at(-1) ?? "");
   addChoices();
   byId("language").addEventListener("click", () => choose({ language: state.language === "ko" ? "en" : "ko" }));
   byId("theme").addEventListener("click", changeTheme);

@@ -14,6 +14,8 @@ from keras_transformer import Chatbot, InputError, preset
 from keras_transformer.cli.main import parser
 from keras_transformer.config_file import read_config_file
 
+pytestmark = pytest.mark.heavy
+
 OURS = """
 import argparse, pathlib, sys
 parser = argparse.ArgumentParser()

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 
 from keras_transformer.data.quality.near_duplicates import find_repeats, likeness_key
-from keras_transformer.data.quality.scan import Survey
+from keras_transformer.data.quality.scan import CorpusScan
 from keras_transformer.data.quality.statistics import Counted, Rows
 
 
@@ -27,7 +27,7 @@ def test_keys(text, key):
 
 
 def repeats(*pairs):
-    return find_repeats(Survey([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)]).pairs)
+    return find_repeats(CorpusScan([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)]).pairs)
 
 
 def test_nothing_is_repeated():

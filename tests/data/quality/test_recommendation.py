@@ -28,6 +28,8 @@ from keras_transformer.data.quality.recommendation import (
 )
 from keras_transformer.data.tokenized import encode_pairs
 
+pytestmark = pytest.mark.heavy
+
 REAL_CORPUS = pathlib.Path(__file__).parents[4] / "shared" / "corpora" / "chatbot_ko" / "ChatbotData.csv"
 
 

@@ -1,9 +1,10 @@
+import gzip
 import unicodedata
 
 import pytest
 
 from keras_transformer.data.quality import scan as module
-from keras_transformer.data.quality.scan import Survey, examine_file, stray_lines
+from keras_transformer.data.quality.scan import CorpusScan, examine_file, stray_lines
 from keras_transformer.data.quality.statistics import Rows
 from keras_transformer.data.split import SPLITS, split_name
 from keras_transformer.errors import InputError
@@ -47,8 +48,16 @@ def test_a_file_in_another_encoding_has_no_stray_lines(tmp_path):
     assert stray_lines(write(tmp_path, "hi,hello\n안녕,네\n잘 자,너도\n".encode("cp949"))) == Rows()
 
 
+def test_a_damaged_compressed_file_has_no_stray_lines(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress("Q,A\n안녕,네\n".encode())[:-9])
+    assert stray_lines(path) == Rows()
+
+
 def test_numbers_of_pairs():
-    survey = Survey([(2, "안녕", "네네", None, "안녕"), (4, unicodedata.normalize("NFD", "안녕"), "네", None, "안녕")])
+    survey = CorpusScan(
+        [(2, "안녕", "네네", None, "안녕"), (4, unicodedata.normalize("NFD", "안녕"), "네", None, "안녕")]
+    )
     pairs = survey.pairs
     assert len(survey) == 2
     assert list(pairs["row"]) == [2, 4]
@@ -60,19 +69,19 @@ def test_numbers_of_pairs():
 
 def test_parts_are_those_of_the_split():
     questions = ["안녕", "q11", "질문 53", "  q 11"]
-    survey = Survey([(row, question, "네", None, question) for row, question in enumerate(questions, 1)])
+    survey = CorpusScan([(row, question, "네", None, question) for row, question in enumerate(questions, 1)])
     assert [SPLITS[number] for number in survey.pairs["split"]] == [split_name(question) for question in questions]
 
 
 def test_a_conversation_has_the_part_of_its_opening():
-    survey = Survey([(1, question, "네", None, "q11") for question in ("q11", "안녕", "질문 53")])
+    survey = CorpusScan([(1, question, "네", None, "q11") for question in ("q11", "안녕", "질문 53")])
     assert [SPLITS[number] for number in survey.pairs["split"]] == [split_name("q11")] * 3
 
 
 def test_what_is_wrong_is_named_by_row():
     rows = [(row, None, None, "broken quotes", None) for row in range(1, 8)]
     rows += [(8, "a\u200b", "b\u200b", None, "a\u200b"), (9, "", "b", "no question", "")]
-    survey = Survey(rows)
+    survey = CorpusScan(rows)
     assert survey.left_out == {"broken quotes": Rows(7, (1, 2, 3, 4, 5)), "no question": Rows(1, (9,))}
     assert survey.faults == {"invisible characters": Rows(1, (8,))}
     assert str(survey.left_out["broken quotes"]) == "7 rows (1, 2, 3, 4, 5, …)"
@@ -81,9 +90,17 @@ def test_what_is_wrong_is_named_by_row():
 
 def test_the_sample_is_bounded_and_the_same_each_time(monkeypatch):
     rows = [(row, f"q{row}", "a", None, f"q{row}") for row in range(1, 1001)]
-    assert [row for row, *_ in Survey(rows).sample] == list(range(1, 1001))
+    assert [row for row, *_ in CorpusScan(rows).sample] == list(range(1, 1001))
     monkeypatch.setattr(module, "SAMPLE", 100)
-    drawn = [row for row, *_ in Survey(rows).sample]
+    drawn = [row for row, *_ in CorpusScan(rows).sample]
     assert len(set(drawn)) == 100
     assert 350 < sum(drawn) / 100 < 650
-    assert drawn == [row for row, *_ in Survey(rows).sample]
+    assert drawn == [row for row, *_ in CorpusScan(rows).sample]
+
+
+def test_a_text_of_nothing_but_marks_takes_no_minutes():
+    marks = "a" + "\u0301\u0327" * 100_000
+    in_order = "a" + "\u0327" * 100_000 + "\u0301" * 100_000
+    pairs = CorpusScan([(1, marks, "b", None, marks), (2, in_order, "b", None, "a")]).pairs
+    assert pairs["question"][0] == pairs["question"][1]
+    assert pairs["key"][0] == pairs["key"][1]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from keras_transformer.data.quality.scan import Survey
+from keras_transformer.data.quality.scan import CorpusScan
 from keras_transformer.data.quality.statistics import (
     Held,
     Lengths,
@@ -36,7 +36,7 @@ def test_no_bar_goes_beyond_the_longest():
 
 
 def split(*pairs):
-    return describe_split(Survey([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)]).pairs)
+    return describe_split(CorpusScan([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)]).pairs)
 
 
 def test_sizes():

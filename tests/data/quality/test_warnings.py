@@ -1,14 +1,14 @@
 """What is worth a warning."""
 
 from keras_transformer.data.quality.near_duplicates import find_repeats
-from keras_transformer.data.quality.scan import Survey
+from keras_transformer.data.quality.scan import CorpusScan
 from keras_transformer.data.quality.statistics import describe_split
 from keras_transformer.data.quality.warnings import find_warnings
 
 
 def warnings(*pairs):
     """The warnings but those of what is recommended."""
-    survey = Survey([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)])
+    survey = CorpusScan([(row, *pair, None, pair[0]) for row, pair in enumerate(pairs, 2)])
     return find_warnings(survey, find_repeats(survey.pairs), describe_split(survey.pairs))
 
 

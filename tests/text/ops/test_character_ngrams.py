@@ -8,7 +8,8 @@ from keras_transformer.text.ops.character_ngrams import CharacterNgrams, columns
 
 FEATURES = 2**18
 TEXTS = [
-    "배고파", "hello there", "a", "a b", "?!", "ＡＢＣ", "🙂👍🏽", "漢字 かな", "ㅋㅋㅋ ㅠ", "HELLO Hello", "é Ü ß",
+    "배고파", "hello there", "a", "a b", "?!", "ＡＢＣ", "🙂👍🏽", "漢字 かな", "ㅋㅋㅋ ㅠ", "ㅋㅋ 배고파 ㅠㅠ!",
+    "hey~ ^^ you", "HELLO Hello", "é Ü ß",
     "a\0b", "İstanbul", "ΟΔΟΣ ΣΑΣ. Σ", "", "tiếng Việt",
     "USB포트 3개", "\u0301a", "\U0010ffff \U0001f1f0\U0001f1f7", "가나다라마바사 " * 30 + "끝",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from keras_transformer.errors import DiskFull, InputError, ProcessLost, RunLocked, TrainingDiverged, WorkersLost
+from keras_transformer.language import current_language, language_in_use
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="no ray here"),
@@ -174,6 +176,21 @@ def test_what_may_pass_is_told_and_tried_again(capsys):
         "worker 2 lost the connection to another worker, "
         "worker 3 failed: KeyError: 'a\\nb'\n"
     )
+
+
+def test_workers_and_controller_speak_the_language_of_the_command(tmp_path, monkeypatch, capsys):
+    workers, languages = ray_workers(), []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(workers, "get_context", lambda: types.SimpleNamespace(get_world_rank=lambda: 0))
+    monkeypatch.setattr(workers, "train_together", lambda train_args: languages.append(current_language()))
+    with language_in_use("ko"):
+        failures = workers.Failures()
+    with language_in_use("en"):
+        workers.work(str(tmp_path), {}, "ko")
+    assert languages == ["ko"]
+    assert current_language() == "en"
+    failures.after_exception(None, {0: ProcessLost("gone")})
+    assert capsys.readouterr().out == "Ray Train: 워커 0: 다른 워커와 연결이 끊겼습니다\n"
 
 
 def test_how_a_training_ends_that_ray_train_gives_up():

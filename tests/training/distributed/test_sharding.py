@@ -8,6 +8,8 @@ import pytest
 from keras_transformer import Config, InputError
 from keras_transformer.training.distributed.sharding import check_split
 
+pytestmark = pytest.mark.heavy
+
 SHARDS = """
 import json, keras
 from keras_transformer import transformer

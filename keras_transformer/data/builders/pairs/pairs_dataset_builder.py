@@ -8,7 +8,7 @@ import tensorflow_datasets as tfds
 
 from keras_transformer.data.builders.question_answer import QuestionAnswerBuilder
 from keras_transformer.data.loading import load_pairs
-from keras_transformer.errors import InputError
+from keras_transformer.errors import InputError, no_such_file
 from keras_transformer.language import translate as _
 
 
@@ -38,7 +38,7 @@ class PairsConfig(tfds.core.BuilderConfig):
         digest = hashlib.sha256(repr((self.question, self.answer, self.encoding)).encode())
         for path in map(pathlib.Path, self.paths):
             if not path.is_file():
-                raise InputError(_("{path}: no such file", path=path))
+                raise no_such_file(path)
             digest.update(path.read_bytes())
         self.name = digest.hexdigest()[:16]
 

@@ -1,0 +1,1 @@
+"""Models trained with other programs, as runs of this package."""
