@@ -39,7 +39,7 @@ def add_check(data_commands):
         metavar="CORPUS",
         nargs="+",
         help=_(
-            "a file of questions and answers (CSV, TSV, JSONL, XLSX, Parquet, YAML or a KakaoTalk chat), or two "
+            "a file of questions and answers (CSV, TSV, JSON, XLSX, Parquet, YAML or a KakaoTalk chat), or two "
             "parallel text files; a folder of such files, or a name from `keras-transformer data list`, gets a short "
             "report"
         ),

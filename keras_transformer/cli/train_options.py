@@ -64,7 +64,7 @@ def add_main_options(parser):
         metavar="CORPUS",
         nargs="*",
         help=_(
-            "a file of questions and answers (CSV, TSV, JSONL, XLSX, Parquet, YAML or a KakaoTalk chat); two parallel "
+            "a file of questions and answers (CSV, TSV, JSON, XLSX, Parquet, YAML or a KakaoTalk chat); two parallel "
             "text files; a folder of such files, split by file name where it says so (train, validation or dev, "
             "test); or a name from `keras-transformer data list`"
         ),

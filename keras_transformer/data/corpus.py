@@ -201,8 +201,9 @@ def files_of(source, reading):
     if others or not os.path.isdir(path):
         next(read_rows(source, **reading), None)  # Raises at once what is wrong with the name or the first lines.
         return [(None, functools.partial(read_chunks, source, **reading))]
-    files = files_in(path, reading["encoding"])
-    if all(split is None and file.suffix in YAML_ENDINGS for file, split in files):
+    names = (reading["question"], reading["answer"]) if reading["question"] is not None else None
+    files = files_in(path, reading["encoding"], names)
+    if all(split is None and not isinstance(file, tuple) and file.suffix in YAML_ENDINGS for file, split in files):
         return [(None, functools.partial(project_chunks, [file for file, _split in files], reading))]
     return [(split, functools.partial(read_chunks, file, **reading)) for file, split in files]
 

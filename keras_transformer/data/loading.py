@@ -28,7 +28,7 @@ def load_pairs(
     Unusable rows are left out and listed in one `CorpusWarning`.
 
     Args:
-        path: A file of one of these formats: CSV, TSV, tab-separated text, JSONL, XLSX, Parquet, Arrow, YAML of
+        path: A file of one of these formats: CSV, TSV, tab-separated text, JSON, JSONL, XLSX, Parquet, Arrow, YAML of
             ChatterBot or Rasa, an exported chat of KakaoTalk, a ZIP file of OPUS; text may be compressed (.gz). Or a
             list of two parallel text files, where line i of the second answers line i of the first. A JSON object may
             be a conversation instead of a pair: {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the

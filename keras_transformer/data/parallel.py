@@ -2,11 +2,12 @@
 
 import io
 import itertools
+import os
 import re
 import zipfile
 
 from keras_transformer.data.columns import find_columns
-from keras_transformer.data.text_files import UNREADABLE, bounded, codec_of, read_lines, unreadable
+from keras_transformer.data.text_files import GZIP, UNREADABLE, bounded, codec_of, read_lines, unreadable
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
@@ -17,6 +18,26 @@ LANGUAGES = re.compile(r"(.*\.([A-Za-z_]+)-([A-Za-z_]+))\.\2")
 def parallel_rows(paths, encoding):
     """Yields the pairs of two parallel files, as `read_rows` does."""
     return matched_rows(paths, [read_lines(path, encoding) for path in paths])
+
+
+def language_of(path):
+    """Returns what a file's name ends in, such as "en" for `train.en` and `train.en.gz`, and the path before it."""
+    path = os.fspath(path).removesuffix(GZIP)
+    stem, ending = os.path.splitext(path)
+    return ending.removeprefix("."), stem
+
+
+def in_direction(paths, names):
+    """Returns two parallel files in the order of the languages `names` that they end in, or raises `InputError`."""
+    by_language = {language_of(path)[0]: path for path in paths}
+    if by_language.keys() != set(names):
+        raise InputError(
+            _(
+                "--question and --answer name columns, but two parallel text files have no columns; of files such as "
+                "train.en and train.de, they may name the languages"
+            )
+        )
+    return [by_language[name] for name in names]
 
 
 def matched_rows(names, lines):

@@ -6,21 +6,21 @@ import os
 from keras_transformer.data import kakaotalk
 from keras_transformer.data.chatterbot import CONVERSATIONS, chatterbot_rows
 from keras_transformer.data.conversations import pair_problem
-from keras_transformer.data.parallel import parallel_rows, zip_rows
+from keras_transformer.data.parallel import in_direction, parallel_rows, zip_rows
 from keras_transformer.data.rasa import NLU, YAML_ENDINGS, rasa_rows
-from keras_transformer.data.records import arrow_records, json_records, parquet_records, record_rows
+from keras_transformer.data.records import arrow_records, json_file_records, json_records, parquet_records, record_rows
 from keras_transformer.data.spreadsheet import spreadsheet_rows
-from keras_transformer.data.tables import delimited_records, long_fields, table_rows
+from keras_transformer.data.tables import delimited_records, delimiter_of, long_fields, table_rows
 from keras_transformer.data.text_files import GZIP, open_text, read_lines
 from keras_transformer.data.yaml_files import fields_of, read_yaml
 from keras_transformer.errors import InputError, no_such_file
 from keras_transformer.language import translate as _
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-JSON_ENDINGS = (".jsonl", ".ndjson")
+JSON, JSON_LINES = ".json", (".jsonl", ".ndjson")
 XLSX, PARQUET, ARROW, ZIP = ".xlsx", ".parquet", ".arrow", ".zip"
 BINARY = (XLSX, PARQUET, ARROW, ZIP)
-COMPRESSIBLE = (*DELIMITERS, ".txt", *JSON_ENDINGS)
+COMPRESSIBLE = (*DELIMITERS, ".txt", JSON, *JSON_LINES)
 ENDINGS = (*COMPRESSIBLE, XLSX, PARQUET, ARROW, *YAML_ENDINGS, ZIP, *(ending + GZIP for ending in COMPRESSIBLE))
 SPREADSHEETS = (".xls", ".ods", ".numbers")  # Which programs save as CSV.
 
@@ -75,7 +75,7 @@ def _rows(paths, names, encoding, turns):
     """Returns an iterator of the arguments of `_checked_row`; the texts are None if there is a problem."""
     if len(paths) == 2:
         if names:
-            raise InputError(_("--question and --answer name columns, but two parallel text files have no columns"))
+            paths = in_direction(paths, names)
         for path in paths:
             if ending_of(path).removesuffix(GZIP) in READERS.keys() - {".tsv", ".txt"}:
                 raise InputError(
@@ -110,7 +110,10 @@ def check_file(path, encoding):
 
 
 def _delimited_rows(path, names, encoding, turns):
-    records = delimited_records(read_lines(path, encoding), DELIMITERS[ending_of(path).removesuffix(GZIP)])
+    lines = read_lines(path, encoding)
+    first = list(itertools.islice(lines, 1))
+    delimiter = delimiter_of(first, DELIMITERS[ending_of(path).removesuffix(GZIP)])
+    records = delimited_records(itertools.chain(first, lines), delimiter)
     with long_fields():
         head = list(itertools.islice(records, 1))
         records = itertools.chain(head, records)
@@ -133,6 +136,10 @@ def _text_rows(path, names, encoding, turns):
 
 
 def _json_rows(path, names, encoding, turns):
+    yield from record_rows(path, json_file_records(path, read_lines(path, encoding)), names, turns)
+
+
+def _json_lines_rows(path, names, encoding, turns):
     return record_rows(path, json_records(read_lines(path, encoding)), names, turns)
 
 
@@ -176,7 +183,8 @@ def _yaml_rows(path, names, encoding, turns):
 
 
 READERS = {
-    **dict.fromkeys((".csv", ".tsv"), _delimited_rows), ".txt": _text_rows, **dict.fromkeys(JSON_ENDINGS, _json_rows),
+    **dict.fromkeys((".csv", ".tsv"), _delimited_rows), ".txt": _text_rows, JSON: _json_rows,
+    **dict.fromkeys(JSON_LINES, _json_lines_rows),
     XLSX: _spreadsheet_rows, PARQUET: _parquet_rows, ARROW: _arrow_rows, ZIP: _zip_rows,
     **dict.fromkeys(YAML_ENDINGS, _yaml_rows),
 }  # fmt: skip

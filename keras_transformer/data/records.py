@@ -1,13 +1,15 @@
-"""Records with named fields: JSONL, Parquet and Arrow. Each is a pair, a translation or a conversation."""
+"""Records with named fields: JSON, JSONL, Parquet and Arrow. Each is a pair, a translation or a conversation."""
 
+import itertools
 import json
 import os
 
 from keras_transformer.data.columns import pair_columns
 from keras_transformer.data.conversations import ANSWER, QUESTION, conversation_rows, text_problem, turns_of
 from keras_transformer.data.text_files import UNREADABLE, unreadable
-from keras_transformer.errors import import_extra
+from keras_transformer.errors import InputError, import_extra
 from keras_transformer.language import Message
+from keras_transformer.language import translate as _
 
 TRANSLATION = "translation"  # A field of a text for each language, as datasets of Hugging Face have it.
 BATCH = 1000  # Rows of a Parquet or Arrow file that are in memory at a time.
@@ -35,8 +37,19 @@ def record_rows(path, records, names, turns):
         if keys is None:
             present = list(record)
             keys = languages or [present[column] for column in pair_columns(path, present, names)]
-        question, answer = (record.get(key) for key in keys)
-        yield row, question or "", answer or "", text_problem(question, QUESTION) or text_problem(answer, ANSWER)
+        for question, answer in phrasings(*(record.get(key) for key in keys)):
+            yield row, question or "", answer or "", text_problem(question, QUESTION) or text_problem(answer, ANSWER)
+
+
+def phrasings(questions, answers):
+    """Returns the pairs of a record. Of several answers, each question gets one, in turn.
+
+    Args:
+        questions: The question, or a list of phrasings, as intents have them.
+        answers: The answer, or a list of answers.
+    """
+    questions, answers = (texts if isinstance(texts, list) else [texts] for texts in (questions, answers))
+    return zip(questions or [None], itertools.cycle(answers or [None]))
 
 
 def translation_of(record, names):
@@ -45,6 +58,44 @@ def translation_of(record, names):
     if not isinstance(texts, dict) or len(texts) < 2 or (names and not set(names) <= texts.keys()):
         return record, None
     return texts, names or list(texts)[:2]
+
+
+def json_file_records(path, lines):
+    """Returns an iterator of (record number, object, problem), like `json_records`, for a JSON file, which is read whole.
+
+    The file is a list of objects, or an object that has such a list among its fields. Lines with an object each are
+    read as JSONL.
+
+    Args:
+        path: The file, for messages.
+        lines: Its lines.
+
+    Raises:
+        InputError: If the file is not JSON, or has no such list.
+    """
+    lines = list(lines)
+    try:
+        root = json.loads("".join(lines))
+    except (ValueError, RecursionError) as error:
+        if is_json_object(next(filter(str.strip, lines), "")):
+            return json_records(lines)
+        line = getattr(error, "lineno", 1)
+        raise InputError(_("{path}: line {line}: not JSON", path=path, line=line)) from None
+    fields = root.values() if isinstance(root, dict) else [root]
+    lists = [field for field in fields if isinstance(field, list) and any(isinstance(one, dict) for one in field)]
+    if len(lists) != 1:
+        raise InputError(
+            _('{path}: not a list of objects, such as [{{"question": "…", "answer": "…"}}, …], in it', path=path)
+        )
+    return (
+        (number, record, None) if isinstance(record, dict) else (number, None, Message("not a JSON object"))
+        for number, record in enumerate(lists[0], 1)
+    )
+
+
+def is_json_object(line):
+    """Returns whether a line is a JSON object."""
+    return next(json_records([line]), (None, None, None))[1] is not None
 
 
 def json_records(lines):

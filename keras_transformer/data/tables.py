@@ -70,6 +70,21 @@ def long_fields():
         csv.field_size_limit(limit)
 
 
+def delimiter_of(first, usual):
+    """Returns the delimiter of a table: what its first line has, if this line has not the usual one.
+
+    Excel writes CSV files with semicolons where the comma is the decimal mark.
+
+    Args:
+        first: A list of the first line; an empty one if there is none.
+        usual: The delimiter that the name of the file says.
+    """
+    with long_fields():
+        columns = {delimiter: max(map(len, csv.reader(first, delimiter=delimiter)), default=0) for delimiter in ",;\t"}
+    others = [delimiter for delimiter, count in columns.items() if count > 1]
+    return others[0] if others and columns[usual] < 2 else usual
+
+
 def delimited_records(lines, delimiter):
     """Yields (row, cells, problem) for each record of a CSV or TSV file; skips blank lines.
 

@@ -49,7 +49,7 @@ def add_train(page, bots):
         )  # fmt: skip
         upload = gradio.File(
             file_types=list(ENDINGS), visible=False, height=140, elem_id="upload",
-            label=_("Questions and answers: CSV, TSV, JSONL, XLSX, Parquet, YAML, or a KakaoTalk chat"),
+            label=_("Questions and answers: CSV, TSV, JSON, XLSX, Parquet, YAML, or a KakaoTalk chat"),
         )  # fmt: skip
         with gradio.Row(visible=False) as columns:
             reading = [

@@ -1,3 +1,4 @@
+import gzip
 import pathlib
 import re
 import shutil
@@ -140,6 +141,13 @@ def test_a_zip_file_beside_what_it_holds_is_not_read(tmp_path):
     assert names(tmp_path) == [("a.csv", None)]
 
 
+def test_json_is_read_where_there_is_nothing_else(tmp_path):
+    write(tmp_path, **{"train.json": '[{"q": "a", "a": "b"}]', "dev.json": '{"data": [{"q": "c", "a": "d"}]}'})
+    assert names(tmp_path) == [("dev.json", "validation"), ("train.json", "train")]
+    write(tmp_path, **{"data.csv": "Q,A\na,b\n"})
+    assert names(tmp_path) == [("data.csv", None)]
+
+
 def test_a_corpus_is_the_same_in_another_format(tmp_path):
     pairs = pandas.DataFrame({"question": [f"질문 {i}" for i in range(9)], "answer": "답"})
     for name, save in (("csv", pairs.to_csv), ("xlsx", pairs.to_excel), ("parquet", pairs.to_parquet)):
@@ -156,3 +164,48 @@ def test_a_folder_without_a_corpus(tmp_path):
         InputError, match=re.escape(f"{tmp_path}: no corpus file in this folder; its name must end in one")
     ):
         files_in(tmp_path)
+
+
+PARALLEL = {
+    "train.en": "hello\nbye\n", "train.de": "hallo\ntschüss\n",
+    "val.en": "yes\n", "val.de": "ja\n",
+    "test_2016.en": "no\n", "test_2016.de": "nein\n", "test_2016.fr": "non\n",
+    "README.md": "x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "answer"), [("en", "de"), ("de", "en")])
+def test_parallel_text_in_two_languages(tmp_path, question, answer):
+    write(tmp_path, **PARALLEL)
+    corpus = Corpus(tmp_path, question, answer)
+    assert corpus.survey().sizes == {"train": 2, "validation": 1, "test": 1}
+    [train] = [splits["train"] for splits in corpus.splits() if "train" in splits]
+    sides = {"en": ["hello", "bye"], "de": ["hallo", "tschüss"]}
+    assert train[["question", "answer"]].values.T.tolist() == [sides[question], sides[answer]]
+    assert train[["file", "row"]].values.tolist() == [[f"train.{question} + train.{answer}", row] for row in (1, 2)]
+
+
+def test_parallel_text_whose_direction_is_not_said(tmp_path):
+    write(tmp_path, **PARALLEL)
+    with pytest.raises(InputError, match=r"if line i of test_2016\.en translates line i of test_2016\.de, add "
+                       r"--question de --answer en$"):  # fmt: skip
+        files_in(tmp_path)
+
+
+def test_parallel_text_in_a_language_that_is_not_there(tmp_path):
+    write(tmp_path, **PARALLEL)
+    with pytest.raises(InputError, match="no corpus file in this folder; if line i of"):
+        Corpus(tmp_path, "en", "ko")
+
+
+def test_parallel_text_of_which_one_file_names_no_split(tmp_path):
+    write(tmp_path, **(PARALLEL | {"more.en": "a\n", "more.de": "b\n"}))
+    with pytest.raises(InputError, match=r"more\.en \+ .*more\.de: its name contains no split"):
+        Corpus(tmp_path, "en", "de")
+
+
+def test_compressed_parallel_text(tmp_path):
+    for name in ("train.en", "train.de", "dev.en", "dev.de"):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(f"{name}\n".encode()))
+    pairs = pandas.concat(Corpus(tmp_path, "de", "en").chunks())
+    assert pairs[["question", "answer"]].values.tolist() == [["dev.de", "dev.en"], ["train.de", "train.en"]]

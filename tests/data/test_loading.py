@@ -288,7 +288,7 @@ def test_warning_points_to_the_caller(tmp_path):
     [
         ("a.csv", "id,text,label\n1,안녕?,0\n", "no known question or answer column among id, text, label; name the "
          "columns with --question and --answer"),
-        ("a.csv", "안녕?;네\n", "no known question or answer column among 안녕?;네; name"),
+        ("a.csv", "안녕?/네\n", "no known question or answer column among 안녕?/네; name"),
         ("a.csv", "질문,text\n안녕?,네\n", "no known answer column among 질문, text; name"),
         ("a.csv", "text,답변\n안녕?,네\n", "no known question column among text, 답변; name"),
         ("a.csv", ",".join("bcdefghijklmn"), "among b, c, d, e, f, g, h, i, j, k, … and 3 more; name"),
@@ -299,8 +299,8 @@ def test_warning_points_to_the_caller(tmp_path):
         ("a.csv", "Q,A\n\n", "no question-answer pair in it"),
         ("a.csv", "Q,A\n안녕?,\n,네\n", "no question-answer pair in it (row 2: no answer)"),
         ("a.jsonl", "안녕?\n", "no question-answer pair in it (row 1: not JSON)"),
-        ("a.docx", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
-        ("a", "", "must end in one of .csv, .tsv, .txt, .jsonl, .ndjson"),
+        ("a.docx", "", "must end in one of .csv, .tsv, .txt, .json, .jsonl, .ndjson"),
+        ("a", "", "must end in one of .csv, .tsv, .txt, .json, .jsonl, .ndjson"),
     ],
 )  # fmt: skip
 def test_refuses(tmp_path, name, text, message):

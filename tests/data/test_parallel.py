@@ -42,6 +42,15 @@ def test_files_named_after_languages_are_parallel(tmp_path, names):
     assert pairs(paths) == [(1, "안녕", "hi")]
 
 
+def test_the_languages_of_two_files_say_their_direction(tmp_path):
+    paths = [tmp_path / "corpus.ko", tmp_path / "corpus.en"]
+    for path, text in zip(paths, ("안녕\n", "hi\n")):
+        path.write_text(text, encoding="utf-8")
+    assert pairs(paths, question="en", answer="ko") == [(1, "hi", "안녕")]
+    with pytest.raises(InputError, match="they may name the languages$"):
+        pairs(paths, question="en", answer="de")
+
+
 def test_a_zip_file_of_opus(tmp_path):
     path = zipped(tmp_path / "ko-en.txt.zip", OPUS)
     assert pairs(path) == [(1, "안녕", "hi"), (3, "잘 가", "bye")]

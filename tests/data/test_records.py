@@ -129,3 +129,65 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(InputError, match=r"^reading Parquet and Arrow files needs the package pyarrow.*\[parquet\]'$"):
         pairs(path)
+
+
+def json_file(tmp_path, text, name="a.json"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"question": "안녕", "answer": "네"},\n {"question": "hi", "answer": "Hello"}]',
+        '{"version": 1, "notes": ["x"], "data": [{"Q": "안녕", "A": "네"}, {"Q": "hi", "A": "Hello"}]}',
+        '[{"messages": [{"role": "user", "content": "안녕"}, {"role": "assistant", "content": "네"}]},'
+        '{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello"}]}]',
+    ],
+    ids=["list", "in a field", "conversations"],
+)
+def test_a_json_file(tmp_path, text):
+    assert pairs(json_file(tmp_path, text)) == [(1, "안녕", "네", None), (2, "hi", "Hello", None)]
+
+
+def test_lines_of_json_in_a_file_that_is_named_json(tmp_path):
+    text = '\n{"Q": "안녕", "A": "네"}\n\n{"Q": "hi", "A": "Hello"}\n'
+    assert pairs(json_file(tmp_path, text)) == [(2, "안녕", "네", None), (4, "hi", "Hello", None)]
+
+
+def test_intents_have_several_phrasings_and_answers_in_turn(tmp_path):
+    intents = """{"intents": [
+      {"tag": "greeting", "patterns": ["안녕", "안녕하세요", "hi"], "responses": ["네!", "어서 오세요."]},
+      {"tag": "fallback", "patterns": [], "responses": ["다시 말씀해 주세요."]},
+      {"tag": "hours", "patterns": ["언제 열어요?"], "responses": []},
+      {"tag": "bye", "patterns": "bye", "responses": "See you!"}
+    ]}"""
+    rows = list(read_rows(json_file(tmp_path, intents)))
+    assert [(row, question, answer) for row, question, answer, problem, _opening in rows if not problem] == [
+        (1, "안녕", "네!"), (1, "안녕하세요", "어서 오세요."), (1, "hi", "네!"), (4, "bye", "See you!"),
+    ]  # fmt: skip
+    assert [(row[0], str(row[3])) for row in rows if row[3]] == [(2, "no question"), (3, "no answer")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"Q": "a", "A": "b"},\n{"Q": "c" "A": "d"}]', r"a\.json: line 2: not JSON$"),
+        ("", r"a\.json: line 1: not JSON$"),
+        ('{"Q": "a", "A": "b"}', r'a\.json: not a list of objects, such as \[\{"question": "…", "answer": "…"\}, …\]'),
+        ('[["a", "b"]]', r"a\.json: not a list of objects"),
+        ('{"train": [{"Q": "a", "A": "b"}], "test": [{"Q": "c", "A": "d"}]}', r"a\.json: not a list of objects"),
+        ('[{"title": "a", "paragraphs": []}]', r"a\.json: no known question or answer column among title, paragraphs"),
+        ("[" * 100_000, r"a\.json: line 1: not JSON$"),
+    ],
+    ids=["comma", "empty", "one object", "lists", "two lists", "others", "deep"],
+)  # fmt: skip
+def test_json_without_pairs(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        pairs(json_file(tmp_path, text))
+
+
+def test_what_is_no_object_in_a_list_is_left_out(tmp_path):
+    rows = list(read_rows(json_file(tmp_path, '[{"Q": "a", "A": "b"}, 3]')))
+    assert [(row[0], row[3] and str(row[3])) for row in rows] == [(1, None), (2, "not a JSON object")]

@@ -1,6 +1,8 @@
 import itertools
 
-from keras_transformer.data.tables import delimited_records
+import pytest
+
+from keras_transformer.data.tables import delimited_records, delimiter_of
 
 
 def endless(first, line, seen):
@@ -29,3 +31,25 @@ def test_lines_are_given_again_after_a_record_that_failed():
         (3, ["e\nf", "g"], None),
         (5, ["h", "i"], None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "usual", "delimiter"),
+    [
+        ("질문,답변\n", ",", ","),
+        ("질문;답변\n", ",", ";"),
+        ("질문\t답변\n", ",", "\t"),
+        ("질문,답변\n", "\t", ","),
+        ("질문;참고,답변\n", ",", ","),
+        ('"질문;답변"\n', ",", ","),
+        ('"질문;\n', ",", ","),
+        ("질문\n", ",", ","),
+        ("\n", ",", ","),
+    ],
+)
+def test_a_table_may_have_another_delimiter_than_its_name_says(first, usual, delimiter):
+    assert delimiter_of([first], usual) == delimiter
+
+
+def test_an_empty_table_has_the_usual_delimiter():
+    assert delimiter_of([], "\t") == "\t"

@@ -204,15 +204,18 @@ def command_of(corpus, turns):
 
 
 def _texts(named, source):
-    """Returns (question, answer) of the named rows; for a conversation, both are the whole conversation."""
+    """Returns (question, answer) of the named rows; for a conversation, both are the whole conversation.
+
+    Of a row with several phrasings, it is the first one.
+    """
     texts = {}
-    for row, question, answer, *_rest in read_rows(*source):
-        if row in texts:
+    for row, question, answer, _problem, opening in read_rows(*source):
+        if row in texts and opening != question:
             earlier = texts[row]
             whole = earlier[0] if earlier[0] == earlier[1] else " / ".join(earlier)
             texts[row] = (f"{whole} / {answer}",) * 2
         elif row in named:
-            texts[row] = question, answer
+            texts.setdefault(row, (question, answer))
     return texts
 
 
