@@ -86,7 +86,7 @@ def add_talk(page, run):
     def answer(*arguments):
         yield from answers(page, *arguments)
 
-    def choose(suggestion: gradio.EventData):
+    def choose(suggestion: gradio.EventData) -> str:
         return suggestion.question
 
     def correct(run, asked, right):
