@@ -10,9 +10,9 @@ from keras_transformer.data.catalog import corpora as corpora
 from keras_transformer.data.catalog import corpus_pairs as corpus_pairs
 from keras_transformer.data.catalog import download_corpus as download_corpus
 from keras_transformer.data.catalog import load_corpus as load_corpus
+from keras_transformer.data.corpus import load_pairs as load_pairs
 from keras_transformer.data.dataset import make_dataset as make_dataset
 from keras_transformer.data.loading import CorpusWarning as CorpusWarning
-from keras_transformer.data.loading import load_pairs as load_pairs
 from keras_transformer.data.split import split_pairs as split_pairs
 from keras_transformer.decoding.beam_search import Beam as Beam
 from keras_transformer.decoding.config import GenerationConfig as GenerationConfig

@@ -7,7 +7,7 @@ import signal
 import sys
 import warnings
 
-from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
+from keras_transformer.chat.answering import RETRIEVE
 from keras_transformer.cli.console import add_command, echo
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.language import ENGLISH, language_in_use
@@ -100,7 +100,6 @@ def run_serve(options):
     with listen(options.host, options.port) as listener:
         if is_open(listener) and not key:
             warnings.warn(_("any machine can send requests: add --api-key-file FILE to require a key"), stacklevel=1)
-        import_tensorflow_quietly()
         from keras_transformer.serving.server import run_server
 
         say(_("Loading {run} …", run=options.run))
@@ -150,14 +149,15 @@ def end_at_signals():
 
 
 def make_engine(path):
-    """Returns the engine for a run folder or an export."""
+    """Returns the engine for a run folder or an export. A run that retrieves loads its model later, if ever."""
     from keras_transformer.export.loader import Exported, open_bot
     from keras_transformer.serving.engine import ExportEngine, RunEngine
 
     bot = open_bot(path)
     if isinstance(bot, Exported):
         return ExportEngine(bot)
-    bot.load_model()  # No request has to wait for it, and damaged weights are reported here.
+    if bot.way() != RETRIEVE:
+        bot.load_model()  # No request has to wait for it, and damaged weights are reported here.
     return RunEngine(bot)
 
 

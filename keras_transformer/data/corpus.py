@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import os
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import pandas
@@ -14,13 +15,55 @@ from keras_transformer.data.catalog import corpus_pairs, download_corpus, find_c
 from keras_transformer.data.folders import files_in
 from keras_transformer.data.loading import CHUNK, CorpusWarning, check_pairs, read_chunks
 from keras_transformer.data.rasa import YAML_ENDINGS
-from keras_transformer.data.readers import read_rows
+from keras_transformer.data.readers import corpus_paths, read_rows
 from keras_transformer.data.split import SPLITS, split_pairs
 from keras_transformer.errors import CorpusTooSmall, InputError, NoPairs, no_such_file, similar_path
 from keras_transformer.language import translate as _
 
 SAMPLE = 250_000  # Maximum number of pairs to train a tokenizer on; more need memory without improving it.
 MAX_PAIRS_IN_MEMORY = 250_000  # A corpus of up to this number of pairs stays in memory after it is read.
+
+
+def load_pairs(
+    path: str | os.PathLike | Sequence[str | os.PathLike], question: str | None = None, answer: str | None = None,
+    encoding: str = "utf-8", turns: int = 1,
+) -> pandas.DataFrame:  # fmt: skip
+    """Loads the question-answer pairs of a corpus, of all its splits.
+
+    Unusable rows are left out and listed in one `CorpusWarning` for each file.
+
+    Args:
+        path: What `train` and `keras-transformer data check` take. A file of one of these formats: CSV, TSV,
+            tab-separated text, JSON, JSONL, XLSX, Parquet, Arrow, YAML of ChatterBot or Rasa, an exported chat of
+            KakaoTalk, a ZIP file of OPUS; text may be compressed (.gz). Or a list of two parallel text files, where line i of the
+            second answers line i of the first. Or a folder of such files. Or the name of a corpus of the catalog, such
+            as "small_talk", which is downloaded if necessary. A JSON object may be a conversation instead of a pair:
+            {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the previous ones.
+        question: Name of the question column (JSON: the key); of parallel text, the language that a file's name ends in.
+            None detects it by common names. A file with two columns and no header needs no name.
+        answer: Name of the answer column; required if `question` is given.
+        encoding: Encoding of the files.
+        turns: Maximum number of conversation turns in a question, one per line.
+
+    Returns:
+        A DataFrame with the columns "question" and "answer", stripped of surrounding white space. If there are
+        conversations, the column "opening" holds the first turn of each.
+
+    Raises:
+        InputError: If a file cannot be read, its columns are unknown, or no row is usable; if there is no such file,
+            folder or name.
+        DownloadFailed: If a corpus of the catalog cannot be downloaded.
+
+    Example:
+        >>> with open("pairs.csv", "w") as file:
+        ...     print("question,answer", "hello,Hi!", "bye,See you!", sep=chr(10), file=file)
+        >>> load_pairs("pairs.csv").values.tolist()
+        [['hello', 'Hi!'], ['bye', 'See you!']]
+    """
+    chunks = list(Corpus(path, question, answer, encoding).read(turns))
+    pairs = pandas.concat([pairs for _split, pairs in chunks], ignore_index=True)
+    conversations = "opening" in pairs and (pairs["opening"] != pairs["question"]).any()
+    return pairs[["question", "answer", *(["opening"] if conversations else [])]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +93,7 @@ class Corpus:
     belongs to that split; all other pairs are divided by the frozen split.
 
     Args:
-        source: DataFrame with the columns "question" and "answer", anything that `load_pairs` reads, a folder of such
-            files, or a name of the catalog, which is downloaded if necessary.
+        source: DataFrame with the columns "question" and "answer", or anything that `load_pairs` takes.
         question: Name of the question column, as for `load_pairs`.
         answer: Name of the answer column, as for `load_pairs`.
         encoding: Encoding of the files.
@@ -106,7 +148,7 @@ class Corpus:
             CorpusTooSmall: If there are no pairs for training or validation.
         """
         digest, sizes, sample, total = hashlib.sha256(), dict.fromkeys(SPLITS, 0), Sample(), 0
-        for name, pairs in self._read(turns):
+        for name, pairs in self.read(turns):
             add_to_fingerprint(digest, name, pairs)
             total += len(pairs)
             for split, rows in self._split(name, pairs, hold_out).items():
@@ -122,7 +164,7 @@ class Corpus:
         It reads the corpus and warns like `survey`.
         """
         digest = hashlib.sha256()
-        for name, pairs in self._read(turns):
+        for name, pairs in self.read(turns):
             add_to_fingerprint(digest, name, pairs)
         return digest.hexdigest()
 
@@ -136,8 +178,8 @@ class Corpus:
         return (pairs for _, pairs in self._read_again(turns))
 
     def _read_again(self, turns):
-        """Yields what `_read` yields, without the warnings that `survey` has issued before."""
-        chunks = self._read(turns)
+        """Yields what `read` yields, without the warnings that `survey` has issued before."""
+        chunks = self.read(turns)
         while True:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CorpusWarning)
@@ -146,8 +188,11 @@ class Corpus:
                 return
             yield name, pairs
 
-    def _read(self, turns):
-        """Yields the name of the split, or None, and the pairs of each chunk; from memory if they are in memory."""
+    def read(self, turns=1):
+        """Yields the name of the split, or None, and the pairs of each chunk, with a `CorpusWarning` like `survey`.
+
+        They come from memory, without the warning, if they are there.
+        """
         if turns in self._in_memory:
             yield from self._in_memory[turns]
             return
@@ -195,10 +240,11 @@ def files_of(source, reading):
     """Returns the files of a corpus as pairs: the split or None, and a function that yields the chunks of the file."""
     if hasattr(source, "columns"):
         return [(None, lambda turns: [check_pairs(source)])]
-    [path, *others] = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    if not others and not os.path.exists(path) and not os.path.splitext(path)[1]:
+    paths = corpus_paths(source)
+    path = paths[0] if len(paths) == 1 else None
+    if path is not None and not os.path.exists(path) and not os.path.splitext(path)[1]:
         return named_files(os.fspath(path))
-    if others or not os.path.isdir(path):
+    if path is None or not os.path.isdir(path):
         next(read_rows(source, **reading), None)  # Raises at once what is wrong with the name or the first lines.
         return [(None, functools.partial(read_chunks, source, **reading))]
     names = (reading["question"], reading["answer"]) if reading["question"] is not None else None
@@ -222,7 +268,7 @@ def project_chunks(files, reading, turns):
     if len(without_pairs) == len(files):
         raise without_pairs[0]
     for left_out in filter(None, (error.left_out for error in without_pairs)):
-        warnings.warn(left_out, CorpusWarning, stacklevel=3)
+        warnings.warn(left_out, CorpusWarning, stacklevel=4)
 
 
 def named_files(name):

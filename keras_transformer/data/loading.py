@@ -1,12 +1,10 @@
-"""Loads question-answer pairs from files into DataFrames."""
+"""Loads question-answer pairs from a file into DataFrames, in chunks."""
 
 import os
 import warnings
-from collections.abc import Sequence
 
 import pandas
 
-from keras_transformer.data.catalog import packaged_file
 from keras_transformer.data.columns import MOST_NAMED, listing
 from keras_transformer.data.readers import corpus_label, corpus_paths, read_rows
 from keras_transformer.errors import InputError, NoPairs
@@ -19,49 +17,11 @@ class CorpusWarning(UserWarning):
     """Some rows of a corpus are unusable and were left out."""
 
 
-def load_pairs(
-    path: str | os.PathLike | Sequence[str | os.PathLike], question: str | None = None, answer: str | None = None,
-    encoding: str = "utf-8", turns: int = 1,
-) -> pandas.DataFrame:  # fmt: skip
-    """Loads the question-answer pairs of a corpus.
-
-    Unusable rows are left out and listed in one `CorpusWarning`.
-
-    Args:
-        path: A file of one of these formats: CSV, TSV, tab-separated text, JSON, JSONL, XLSX, Parquet, Arrow, YAML of
-            ChatterBot or Rasa, an exported chat of KakaoTalk, a ZIP file of OPUS; text may be compressed (.gz). Or a
-            list of two parallel text files, where line i of the second answers line i of the first. A JSON object may
-            be a conversation instead of a pair: {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the
-            previous ones. Or "small_talk", the name of the corpus that comes with this package.
-        question: Name of the question column (JSONL: the key). None detects it by common names. A file with two columns
-            and no header needs no name.
-        answer: Name of the answer column; required if `question` is given.
-        encoding: Encoding of the file.
-        turns: Maximum number of conversation turns in a question, one per line.
-
-    Returns:
-        A DataFrame with the columns "question" and "answer", stripped of surrounding white space. If there are
-        conversations, the column "opening" holds the first turn of each.
-
-    Raises:
-        InputError: If the file cannot be read, its columns are unknown, or no row is usable.
-
-    Example:
-        >>> with open("pairs.csv", "w") as file:
-        ...     print("question,answer", "hello,Hi!", "bye,See you!", sep=chr(10), file=file)
-        >>> load_pairs("pairs.csv").values.tolist()
-        [['hello', 'Hi!'], ['bye', 'See you!']]
-    """
-    path = packaged_file(path) or path
-    pairs = pandas.concat(list(read_chunks(path, question, answer, encoding, turns)), ignore_index=True)
-    conversations = (pairs["opening"] != pairs["question"]).any()
-    return pairs[["question", "answer", *(["opening"] if conversations else [])]]
-
-
 def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
-    """Yields the pairs of a corpus in chunks, as from `load_pairs` but always with the column "opening".
+    """Yields the pairs of a file, or of two parallel ones, in chunks.
 
-    The additional columns "file" and "row" hold the source of each pair.
+    The arguments are those of `load_pairs`. The column "opening" holds the first turn of a conversation or else the
+    question, and the columns "file" and "row" the source of each pair.
     """
     label, faults, unusable, usable, chunk = corpus_label(path), [], 0, 0, []
     name = " + ".join(os.path.basename(file) for file in corpus_paths(path))
@@ -83,7 +43,7 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
         empty = _("{path}: no question-answer pair in it", path=label)
         raise NoPairs(f"{empty} ({faults[0]})" if faults else empty, left_out)
     if left_out:
-        warnings.warn(left_out, CorpusWarning, stacklevel=3)
+        warnings.warn(left_out, CorpusWarning, stacklevel=4)  # Of the caller of `load_pairs`.
 
 
 def left_out_message(label, faults, unusable, usable):

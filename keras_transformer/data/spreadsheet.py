@@ -17,12 +17,15 @@ from keras_transformer.language import Message
 from keras_transformer.language import translate as _
 
 MOST_UNPACKED = 100_000_000  # Bytes. An XLSX file is a ZIP file of XML, which takes some times as much memory.
+MOST_ELEMENTS = 7_000_000  # Of XML, each of which takes openpyxl microseconds. Those of a table of texts are longer.
 LONGEST_ROW = 10_000_000  # Bytes of a row, which openpyxl holds in memory, cell by cell.
 ROW = re.compile(rb"<(?:\w+:)?(?:row|si)\b")
 MOST_ROWS = 1_048_576  # Those that Excel has.
 MOST_COLUMNS = 1000  # A single cell in the last one of Excel would make 16,384 of a row.
 ENCRYPTED = b"\xd0\xcf\x11\xe0"  # What a file with a password starts with, and one of old Excel.
 WHAT = (QUESTION, ANSWER)
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+ESCAPED_UNDERSCORE = "x005F_"  # What is before it, an underscore, stays.
 CARRIAGE_RETURN = "_x000D_"  # As XLSX escapes it, before the end of a line.
 NUMBER_FORMAT = re.compile(r"([^\d#?.,%E@]*)(#,##)?(0+)(?:\.(0+))?(%?)([^\d#?.,%E@]*)")  # Others are not followed.
 UNSHOWN = re.compile(r'_.|\*.|\[[^]]*\]|[\\"]')  # Of a number format: space, filling, colour and currency, quotes.
@@ -89,15 +92,46 @@ def sheet_rows(path, title=None, values=True):
     """
     with open(path, "rb") as file:  # openpyxl would leave it open after an error.
         with one_line_of_errors(path):
-            import openpyxl
-
-            book = openpyxl.load_workbook(file, read_only=True, data_only=values, keep_links=False)
+            book = open_book(file, values)
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # Some programs write a wrong size.
             if sheet.title == title or (title is None and has_values(path, sheet)):
                 for row, cells in numbered_rows(path, sheet):
                     yield sheet.title, row, cells
                 return
+
+
+def open_book(file, values):
+    """Returns the workbook of openpyxl in a file; `values` is that of `sheet_rows`.
+
+    The shared texts are read here: openpyxl makes objects of each one with its fonts, which takes a third of all time.
+    """
+    from openpyxl.reader.excel import ExcelReader
+    from openpyxl.xml.constants import SHARED_STRINGS
+
+    class Reader(ExcelReader):
+        def read_strings(self):
+            if part := self.package.find(SHARED_STRINGS):
+                with self.archive.open(part.PartName[1:]) as source:
+                    self.shared_strings = shared_texts(source)
+
+    reader = Reader(file, read_only=True, data_only=values, keep_links=False)
+    reader.read()
+    return reader.wb
+
+
+def shared_texts(source):
+    """Returns the texts of a file of shared strings, without formats and pronunciations."""
+    from openpyxl.xml.functions import iterparse
+
+    texts, nodes = [], iterparse(source, ("start", "end"))
+    _start, root = next(nodes)
+    for event, node in nodes:
+        if event == "end" and node.tag == f"{MAIN}si":
+            parts = itertools.chain(node.iterfind(f"{MAIN}t"), node.iterfind(f"{MAIN}r/{MAIN}t"))
+            texts.append("".join(part.text or "" for part in parts).replace(ESCAPED_UNDERSCORE, ""))
+            root.clear()  # The root would keep every node.
+    return texts
 
 
 def has_values(path, sheet):
@@ -122,8 +156,8 @@ def check_size(path):
     try:
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(file.file_size for file in archive.infolist())  # What is read at most, whatever is packed.
-            large = [file for file in archive.infolist() if file.file_size > LONGEST_ROW] if unpacked <= most else ()
-            endless = any(longest_row(archive.open(file)) > LONGEST_ROW for file in large)
+            large = archive.infolist() if LONGEST_ROW < unpacked <= most else ()
+            sizes = [rows_and_elements(archive.open(file)) for file in large]
     except zipfile.BadZipFile:
         with open(path, "rb") as file:
             encrypted = file.read(len(ENCRYPTED)) == ENCRYPTED
@@ -134,7 +168,8 @@ def check_size(path):
         raise InputError(message) from None
     except (NotImplementedError, RuntimeError, *UNREADABLE) as error:
         raise unreadable(path, error) from None
-    if unpacked > most or endless:
+    longest, elements = max((row for row, _elements in sizes), default=0), sum(count for _row, count in sizes)
+    if unpacked > most or longest > LONGEST_ROW or elements > MOST_ELEMENTS:
         raise InputError(
             _(
                 "{path}: {packed:,} bytes that unpack to {unpacked:,}, too much for a table of texts: save the sheet "
@@ -146,16 +181,17 @@ def check_size(path):
         )
 
 
-def longest_row(file):
-    """Returns about how many bytes of XML are between the starts of two rows, or of two shared texts."""
-    longest = length = 0
+def rows_and_elements(file):
+    """Returns about how many bytes of XML are between the starts of two rows or shared texts, and its elements."""
+    longest = length = elements = 0
     with file:
         while block := file.read(1_000_000):
+            elements += block.count(b"<") - block.count(b"</")
             first, *others = ROW.split(block)
             length += len(first)
             for row in others:
                 longest, length = max(longest, length), len(row)
-    return max(longest, length)
+    return max(longest, length), elements
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+from keras_transformer.backend.tensorflow_import import silent_tensorflow
 from keras_transformer.chat.answering import GENERATE, Answering
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.confidence import REFUSALS, Confidence
@@ -88,7 +89,8 @@ def exporter_of(kind: str) -> Exporter:
         raise InputError(
             _("unknown export format {kind!r}: use one of {formats}", kind=kind, formats=", ".join(FORMATS))
         )
-    return importlib.import_module(f"keras_transformer.export.{MODULES[kind]}")
+    with silent_tensorflow():
+        return importlib.import_module(f"keras_transformer.export.{MODULES[kind]}")
 
 
 def export_saved_model(

@@ -8,11 +8,10 @@ import numpy as np
 
 from keras_transformer.chat.answering import GENERATE, RETRIEVE, Answer
 from keras_transformer.chat.attention_trace import trace_attention
+from keras_transformer.chat.chatbot import generating
 from keras_transformer.decoding.config import GenerationConfig
-from keras_transformer.decoding.generate import bucket_length, limit_programs
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
-from keras_transformer.models.transformer import components_of
 
 MAX_WEIGHTS = 500_000  # Maximum number of attention weights in a response, some 4 MB.
 
@@ -120,7 +119,7 @@ class Engine:
 
 
 class RunEngine(Engine):
-    """The engine for the chatbot of a run folder.
+    """The engine for the chatbot of a run folder. It imports Keras only when an answer is generated.
 
     Args:
         bot: A `Chatbot`.
@@ -128,6 +127,7 @@ class RunEngine(Engine):
 
     def __init__(self, bot):
         super().__init__(bot, bot.max_length - 1)
+        self.most_programs = None
 
     def accept(self, settings, questions=1):
         """See `Engine`. The attention of one question is always returned, however large the model."""
@@ -138,6 +138,8 @@ class RunEngine(Engine):
 
     def most_attended(self, max_length):
         """Returns the maximum number of questions whose attention one response may hold."""
+        from keras_transformer.models.transformer import components_of
+
         decoder = components_of(self.bot.model).decoder.layers
         heads = sum(layer.cross_attention.num_heads for layer in decoder)
         return max(1, MAX_WEIGHTS // (heads * max_length * self.bot.max_length))
@@ -152,6 +154,7 @@ class RunEngine(Engine):
 
     def answers(self, questions, settings):
         """See `Engine`."""
+        self.prepare(settings)
         if settings.num_return > 1:
             return self.bot.candidates(questions, settings.generation)
         return [[answer] for answer in self.bot.answers(questions, **self.how(settings))]
@@ -164,6 +167,7 @@ class RunEngine(Engine):
         """See `Engine`. The attention is a dictionary with the fields of `schemas.Attention`."""
         if not question.strip():
             return [Answer("", 0.0)] * settings.num_return, None
+        self.prepare(settings)
         trace = trace_attention(self.bot, question, settings.generation)
         weights = np.round(trace.cross.astype("float64"), 4).tolist()
         [near] = self.bot.matches([question])
@@ -178,7 +182,7 @@ class RunEngine(Engine):
         if self.bot.way() == RETRIEVE:
             return
         self.bot.warm_up(stop)
-        for width in sorted({bucket_length(length) for length in range(1, self.bot.max_length + 1)}):
+        for width in sorted({generating().bucket_length(length) for length in range(1, self.bot.max_length + 1)}):
             for rows in (1 << power for power in range((batch - 1).bit_length() + 1)):
                 if stop.is_set():
                     return
@@ -186,8 +190,20 @@ class RunEngine(Engine):
                 self.bot.generate(questions)
 
     def limit_programs(self, number):
+        """See `Engine`. The limit applies from the first answer on that may be generated."""
+        self.most_programs = number
+
+    def stream(self, question, settings):
         """See `Engine`."""
-        limit_programs(self.bot.model, number)
+        self.prepare(settings)
+        return super().stream(question, settings)
+
+    def prepare(self, settings):
+        """Limits the programs of the model, once, before an answer that may be generated."""
+        if settings.answer_by == RETRIEVE or self.most_programs is None:
+            return
+        generating().limit_programs(self.bot.model, self.most_programs)
+        self.most_programs = None
 
 
 class ExportEngine(Engine):

@@ -1,6 +1,7 @@
 """The tab "Talk": streamed answers with their sources and attention, and the right answer where one is wrong."""
 
 import argparse
+import dataclasses
 import html
 
 import gradio
@@ -24,6 +25,29 @@ from keras_transformer.visualize.attention_html import attention_html
 GREEDY, BEAM, SAMPLE = "greedy", "--beam", "--sample"
 MODEL = "model"  # Name of the limit for handlers that generate: one at a time.
 MOST = 16  # Answers or beams.
+CHOOSE = """
+element.addEventListener("click", ({ target }) => {
+  const suggestion = target.closest("button");
+  if (suggestion) trigger("select", { question: suggestion.textContent });
+});
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """A question in the conversation, and the reply.
+
+    Attributes:
+        question: The question.
+        shown: What the page shows as the reply; None before there is any.
+        answer: What the bot answered; "" if the page itself replied, for example that the question is not known.
+        suggested: Known questions to choose from.
+    """
+
+    question: str
+    shown: str | None = None
+    answer: str = ""
+    suggested: tuple[str, ...] = ()
 
 
 def add_talk(page, run):
@@ -34,10 +58,10 @@ def add_talk(page, run):
         run: The choice of a bot, which is put there.
     """
     with gradio.Tab(_("Talk"), id="talk", render_children=True) as tab, gradio.Row():
-        said, asked = gradio.State([]), gradio.State("")  # Texts; the last question with the turns before it.
+        said, asked = gradio.State([]), gradio.State("")  # `Turn`s; the last question with the turns before it.
         with gradio.Column(scale=3, min_width=320):
             run.render()
-            chat = gradio.HTML(conversation([]), elem_id="conversation")
+            chat = gradio.HTML(conversation([]), js_on_load=CHOOSE, elem_id="conversation")
             with gradio.Row(elem_classes="field"):
                 question = gradio.Textbox(
                     label=_("Your question"), max_length=LONGEST, scale=4, elem_id="question", autofocus=True
@@ -62,22 +86,31 @@ def add_talk(page, run):
     def answer(*arguments):
         yield from answers(page, *arguments)
 
+    def choose(suggestion: gradio.EventData) -> str:
+        return suggestion.question
+
     def correct(run, asked, right):
         return teach_answer(page, run, asked, right)
 
     def attend(*arguments):
         yield from attention_of(page, *arguments)
 
-    asking = page.on(
-        [send.click, question.submit], answer, [question, said, run, *controls],
-        [chat, said, question, sources, attention, asked], concurrency_limit=1, concurrency_id=MODEL,
-        show_progress="minimal", show_progress_on=chat,
-    )  # fmt: skip
-    attending = page.after(
-        asking, attend, [asked, run, shown, *controls], attention, concurrency_limit=1, concurrency_id=MODEL,
-        show_progress="hidden", trigger_mode="always_last",
-    )  # fmt: skip
-    stop.click(None, cancels=[asking, attending], api_visibility="private")
+    one_at_a_time = {"concurrency_limit": 1, "concurrency_id": MODEL}
+    what, where = [question, said, run, *controls], [chat, said, question, sources, attention, asked]
+    how = {**one_at_a_time, "show_progress": "minimal", "show_progress_on": chat}
+    choosing = page.on(chat.select, choose, None, question, show_progress="hidden")
+    asking = [
+        page.on([send.click, question.submit], answer, what, where, **how),
+        page.after(choosing, answer, what, where, **how),
+    ]
+    attending = [
+        page.after(
+            one, attend, [asked, run, shown, *controls], attention, **one_at_a_time, show_progress="hidden",
+            trigger_mode="always_last",
+        )
+        for one in asking
+    ]  # fmt: skip
+    stop.click(None, cancels=[*asking, *attending], api_visibility="private")
     page.on([teach.click, right.submit], correct, [run, asked, right], [taught, right])
     page.on(
         [clear.click, run.input],
@@ -120,27 +153,26 @@ def options_of(by, strategy, beams, temperature, n_best):
 
 
 def answers(page, question, said, run, *controls):
-    """Yields the conversation, what was said, the next question, the sources, the attention, and what was asked."""
+    """Yields the conversation, its `Turn`s, the next question, the sources, the attention, and what was asked."""
     question = question.strip()
     if not question:
         raise InputError(_("Type a question first."))
     options = options_of(*controls)
     generation, bot = generation_config(options), page.studio.bot(run)
     way = bot.way(options.answer_by, None, generation)
-    asked = with_previous_turns(bot, said, question)
-    yield conversation([*said, question]), said, "", status(_("Answering …")), "", asked
+    asked = with_previous_turns(bot, history_of(said), question)
+    yield conversation([*said, Turn(question)]), said, "", status(_("Answering …")), "", asked
     answer, cited = None, ""
     if unknown := unknown_characters(bot, asked, question, way):
-        reply = _("I do not know any of these characters: {characters}", characters=" ".join(unknown))
+        turn = Turn(question, _("I do not know any of these characters: {characters}", characters=" ".join(unknown)))
     elif generation and generation.num_return > 1:
         [candidates] = bot.candidates([asked], generation)
         answer = candidates[0]
-        reply = "\n".join(f"{number}. {one.text}  ({one.score:.2f})" for number, one in enumerate(candidates, 1))
+        listing = (f"{number}. {one.text}  ({one.score:.2f})" for number, one in enumerate(candidates, 1))
+        turn = Turn(question, "\n".join(listing), answer.text)
     elif near := suggestions(bot, asked, way):
-        reply = "\n".join([
-            _("I do not know that. Did you mean one of these? If not, teach me the answer."), *questions_of(near)
-        ])  # fmt: skip
-        cited = matches_table(near)
+        unsure = _("I do not know that. Did you mean one of these? If not, teach me the answer.")
+        turn, cited = Turn(question, unsure, suggested=tuple(questions_of(near))), matches_table(near)
     else:
         stream, reply = bot.stream(asked, answer_by=options.answer_by, generation=generation), ""
         while answer is None:
@@ -148,21 +180,33 @@ def answers(page, question, said, run, *controls):
                 reply += next(stream)
             except StopIteration as end:
                 answer = end.value
-            yield conversation([*said, question, reply]), said, "", gradio.skip(), "", asked
-    said = [*said, question, reply]
+            turn = Turn(question, reply, reply)
+            yield conversation([*said, turn]), said, "", gradio.skip(), "", asked
+    said = [*said, turn]
     yield conversation(said), said, "", sources_of(answer) if answer else cited, "", asked
 
 
+def history_of(said):
+    """Returns the questions that the bot has answered, each followed by its answer."""
+    return [text for turn in said if turn.answer for text in (turn.question, turn.answer)]
+
+
 def conversation(said):
-    """Returns questions and answers, alternating, as markup, in which the texts are escaped."""
+    """Returns `Turn`s as markup, in which the texts are escaped."""
     if not said:
         return paragraph(_("Choose a bot and ask it something. No bot yet? Train one."))
-    lines = "".join(
-        f'<p class="{"answer" if number % 2 else "question"}">{html.escape(text) or "…"}</p>'
-        for number, text in enumerate(said)
-    )
     label = html.escape(_("Conversation"))
+    lines = "".join(map(turn_markup, said))
     return f'<div class="conversation" role="log" aria-label="{label}" tabindex="0"><div>{lines}</div></div>'
+
+
+def turn_markup(turn):
+    """Returns a `Turn` as markup, with a button for each suggested question."""
+    question = f'<p class="question">{html.escape(turn.question)}</p>'
+    if turn.shown is None:
+        return question
+    suggested = "".join(f'<button type="button">{html.escape(one)}</button>' for one in turn.suggested)
+    return f'{question}<p class="answer">{html.escape(turn.shown) or "…"}{suggested}</p>'
 
 
 def sources_of(answer):

@@ -18,6 +18,7 @@ from keras_transformer.data.recombination import recombine
 from keras_transformer.data.tokenized import PairEncoder
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
+from keras_transformer.presets import PRESETS
 from keras_transformer.runs.run import Run
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.training.corrections import corrected, corrections_for, with_taught
@@ -102,12 +103,13 @@ def make_plan(
     """
     for name, value in settings.items():
         check_setting(name, value)
+    given_warm_up = "warmup_steps" in settings or config not in (None, *PRESETS.values())
     device_count = count_devices(devices)
     corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
     parent = Run(from_run) if from_run else None
     run = Run(run_dir) if Run.exists(run_dir) else None
     existing_run = run or parent
-    config, survey, recommended = chosen_config(corpus, config or inherited_config(run, parent), settings, files)
+    config, survey = chosen_config(corpus, config or inherited_config(run, parent), settings, files)
     if config.grow_vocabulary and not existing_run:
         raise InputError(_("--grow-vocabulary adds to the vocabulary of a run: name the run with --from RUN"))
     check_split(config, device_count // process_count(), model_devices)
@@ -137,7 +139,7 @@ def make_plan(
         corrected(corpus, corrections), tokenizers, config,
         multiple=device_count // model_devices, share=(process_number(), process_count()),
     )  # fmt: skip
-    if recommended and "warmup_steps" not in settings:
+    if not run and not given_warm_up:
         config = fitting_warm_up(config, config.epochs * len(training))
     make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
     return Plan(
@@ -157,7 +159,7 @@ def chosen_config(
     config: Config | None,
     settings: Mapping[str, Any],
     files: Mapping[str, str | os.PathLike | None],
-) -> tuple[Config, Survey | None, bool]:
+) -> tuple[Config, Survey | None]:
     """Chooses the settings of a training: those given, or those recommended for the corpus.
 
     Prints the recommendation.
@@ -169,24 +171,29 @@ def chosen_config(
         files: The files of the tokenizers.
 
     Returns:
-        The `Config`, the `Survey` of the corpus if the recommendation needed one, and whether it was recommended.
+        The `Config`, and the `Survey` of the corpus if the recommendation needed one.
     """
     if config is None and settings.keys() == FIELDS.keys():
         config = Config()  # All of its settings are overridden.
     if config is not None:
-        return config.replace(**settings), None, False
+        return config.replace(**settings), None
     turns, hold_out = settings.get("turns", 1), settings.get("hold_out")
     recommendation, survey, _tokenizer = recommend_for(corpus, turns, hold_out, *files.values())
     recommendation = recommendation.replace(**settings)
     if process_number() == 0:
         say(recommendation.line)
-    return recommendation.config, survey, True
+    return recommendation.config, survey
 
 
 def fitting_warm_up(config, batches):
-    """Returns the `Config`, its warm-up shortened to a tenth of the updates if it exceeds half of them."""
+    """Returns the `Config`, its warm-up shortened to a tenth of the updates if it exceeds half of them.
+
+    That of the paper's schedule stays, because it determines the peak of the learning rate.
+    """
     updates = batches // config.accumulate
-    return config if config.warmup_steps <= updates / 2 else config.replace(warmup_steps=max(1, updates // 10))
+    if config.schedule == "paper" or config.warmup_steps <= updates / 2:
+        return config
+    return config.replace(warmup_steps=max(1, updates // 10))
 
 
 def packed_rows(corpus, tokenizers, config, names=("train", "validation"), multiple=1, share=(0, 1)):

@@ -142,7 +142,7 @@ def make_schedule(config, batches, factor=1.0):
         A `LearningRateSchedule` that counts batches, as Keras does.
 
     Raises:
-        InputError: If a cosine schedule would end before its warm-up.
+        InputError: If a cosine schedule would end before its warm-up, unless that is of a single step.
     """
     schedule = schedule_of_updates(config, batches // config.accumulate)
     schedule = schedule if config.accumulate == 1 else PerUpdate(schedule, config.accumulate)
@@ -158,12 +158,14 @@ def schedule_of_updates(config, updates):
         return InverseSquareRoot(peak, rise)
     if config.schedule == "constant":
         return WarmUp(peak, rise)
-    if updates <= rise:
+    if updates <= rise > 1:  # The shortest warm-up fits every training.
         raise InputError(
             _(
-                "warmup_steps {rise} must be below the {updates} updates of the training for a cosine",
+                "warmup_steps {rise} must be below the {updates} updates of the training for a cosine: lower "
+                "--warmup-steps, or raise --epochs",
                 rise=rise,
                 updates=updates,
             )
         )
-    return keras.optimizers.schedules.CosineDecay(0.0, updates - rise, warmup_target=peak, warmup_steps=rise)
+    fall = max(1, updates - rise)
+    return keras.optimizers.schedules.CosineDecay(0.0, fall, warmup_target=peak, warmup_steps=rise)

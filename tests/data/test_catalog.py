@@ -18,7 +18,7 @@ from keras_transformer.data.catalog import (
     load_corpus,
     packaged_file,
 )
-from keras_transformer.data.loading import load_pairs
+from keras_transformer.data.corpus import load_pairs
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import DownloadFailed, InputError
 

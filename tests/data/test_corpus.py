@@ -5,8 +5,9 @@ import pandas
 import pytest
 
 from keras_transformer.data import corpus as module
-from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint
-from keras_transformer.data.loading import CorpusWarning, load_pairs
+from keras_transformer.data.catalog import NamedCorpus
+from keras_transformer.data.corpus import Corpus, Sample, add_to_fingerprint, load_pairs
+from keras_transformer.data.loading import CorpusWarning
 from keras_transformer.data.split import split_pairs
 from keras_transformer.errors import InputError
 
@@ -154,6 +155,25 @@ def test_a_sample_is_drawn_evenly_and_the_same_every_time(monkeypatch):
     assert len(first) == 100 and set(pairs_of(first)) < set(pairs_of(many(1000)))
     assert 30 < (first.index < 500).sum() < 70
     assert pairs_of(drawn()) == pairs_of(first)
+
+
+def test_load_pairs_takes_what_a_corpus_takes(tmp_path):
+    for name, text in {"dev.csv": "Q,A\na,1\n", "train.jsonl": '{"q": "b", "a": "2"}\n{"q": "c", "a": ""}\n'}.items():
+        (tmp_path / name).write_text(text)
+    with pytest.warns(CorpusWarning, match="row 2: no answer") as caught:
+        assert load_pairs(tmp_path).to_numpy().tolist() == [["a", "1"], ["b", "2"]]
+    assert caught[0].filename == __file__
+    with pytest.raises(InputError, match=r"no such file; and .* 'small_tlk': did you mean small_talk"):
+        load_pairs("small_tlk")
+
+
+def test_load_pairs_downloads_a_corpus_of_the_catalog_if_necessary(monkeypatch):
+    downloaded = []
+    monkeypatch.setattr("keras_transformer.data.corpus.download_corpus", downloaded.append)
+    monkeypatch.setattr(NamedCorpus, "splits", {"train": 1, "test": 1})
+    monkeypatch.setattr("keras_transformer.data.corpus.corpus_pairs", lambda name, split: iter([(name, split)]))
+    assert load_pairs("chatbot_ko").to_numpy().tolist() == [["chatbot_ko", "train"], ["chatbot_ko", "test"]]
+    assert downloaded == ["chatbot_ko"]
 
 
 def test_what_load_pairs_reads_is_a_corpus_too(tmp_path):

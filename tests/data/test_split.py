@@ -5,7 +5,7 @@ import unicodedata
 import pandas as pd
 import pytest
 
-from keras_transformer.data.loading import load_pairs
+from keras_transformer.data.corpus import load_pairs
 from keras_transformer.data.split import split_name, split_pairs
 
 KOREAN = pathlib.Path(__file__).parents[3] / "shared/corpora/chatbot_ko/ChatbotData.csv"

@@ -1,12 +1,15 @@
 import datetime
+import io
+import tracemalloc
 import zipfile
 
 import openpyxl
 import pytest
+from openpyxl.reader.strings import read_string_table
 
 from keras_transformer import InputError
 from keras_transformer.data.readers import read_rows
-from keras_transformer.data.spreadsheet import number_text
+from keras_transformer.data.spreadsheet import number_text, shared_texts
 
 
 def workbook(path, *rows, formats=()):
@@ -236,6 +239,33 @@ def test_a_row_is_not_longer_than_memory(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="too much for a table of texts: save the sheet as CSV"):
         pairs(path)
     assert len(pairs(stored(tmp_path / "a.xlsx", STRINGS, SHEET + "<row></row>" * 1000))) == 4
+
+
+@pytest.mark.parametrize("element", ["<si/>", "<si><r><t/></r></si>", "<row/>", "<row><c/></row>"])
+def test_a_file_of_more_elements_than_a_table_has_is_refused_before_it_is_parsed(tmp_path, monkeypatch, element):
+    monkeypatch.setattr("keras_transformer.data.spreadsheet.LONGEST_ROW", 3000)
+    monkeypatch.setattr("keras_transformer.data.spreadsheet.MOST_ELEMENTS", 2000)
+    strings, sheet = (STRINGS + element * 2000, SHEET) if "si" in element else (STRINGS, SHEET + element * 2000)
+    with pytest.raises(InputError, match="too much for a table of texts: save the sheet as CSV UTF-8, and name that"):
+        pairs(stored(tmp_path / "a.xlsx", strings, sheet))
+
+
+def test_shared_texts_are_read_without_keeping_their_xml(tmp_path):
+    source = io.BytesIO(f"<sst xmlns='{NAMESPACES['main']}'>{'<si/>' * 20_000}</sst>".encode())
+    tracemalloc.start()
+    assert shared_texts(source) == [""] * 20_000
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def test_shared_texts_are_those_of_openpyxl():
+    texts = (
+        "<si><t>a_x005F_x000D_</t></si><si/><si><t/></si><si><t> b </t></si><si><r><rPr><b/></rPr><t>c</t></r>"
+        "<r><t>d</t></r><rPh sb='0' eb='1'><t>e</t></rPh></si>"
+    )
+    xml = f"<sst xmlns='{NAMESPACES['main']}'>{texts}</sst>".encode()
+    assert shared_texts(io.BytesIO(xml)) == read_string_table(io.BytesIO(xml)) == ["a_x000D_", "", "", " b ", "cd"]
 
 
 def test_entities_that_stand_for_more_and_more_are_refused(tmp_path):

@@ -3,6 +3,8 @@
 import concurrent.futures
 import json
 import shutil
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -198,6 +200,46 @@ def test_a_run_answers_in_its_own_way_unless_a_request_says_otherwise(start, sma
     Chatbot.load(tmp_path / "run").datastore.teach("hello", "Howdy!")
     for how in ({}, {"strategy": {"kind": "greedy"}}):
         assert best(server, "hello", **how) == "Howdy!"
+
+
+RETRIEVING = """
+import pathlib, sys, threading
+from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.cli.serve import make_engine
+from keras_transformer.serving import server
+from keras_transformer.serving.engine import Settings
+
+def answer(**settings):
+    [([answer], _)] = engine.n_best(["hello"], engine.accept(Settings(**settings)))
+    return answer.text, bool({"keras", "tensorflow"} & set(sys.modules))
+
+engine = make_engine(pathlib.Path(sys.argv[1]))
+engine.warm_up(threading.Event(), 2)
+engine.limit_programs(0)
+print(answer(), answer(answer_by="generate"))
+"""
+
+
+def test_a_run_that_retrieves_is_served_without_keras_until_an_answer_is_generated(small_run, tmp_path):
+    shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(tmp_path / "run")
+    process = subprocess.run(
+        [sys.executable, "-c", RETRIEVING, tmp_path / "run"], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "('Hi there!', False) ('Hi there!', True)\n"
+
+
+def test_the_limit_of_programs_applies_from_the_first_answer_that_may_be_generated(chatbot, monkeypatch):
+    limits = []
+    monkeypatch.setattr("keras_transformer.decoding.generate.limit_programs", lambda model, most: limits.append(most))
+    engine = RunEngine(chatbot)
+    engine.limit_programs(3)
+    engine.n_best(["hello"], engine.accept(Settings(answer_by="retrieve")))
+    assert limits == []
+    for _ in range(2):
+        engine.n_best(["hello"], engine.accept(Settings()))
+        list(engine.stream("hello", engine.accept(Settings())))
+    assert limits == [3]
 
 
 def test_an_export_generates_only():

@@ -168,7 +168,14 @@ def test_from_the_empty_page_to_a_downloaded_bot(open_studio, tmp_path, language
     field(page, "question").fill("숙제 있나요?")
     page.keyboard.press("Enter")
     page.locator("#conversation .answer", has_text="13쪽!").wait_for()
+    field(page, "question").fill("Who teaches music?")
+    page.keyboard.press("Enter")
+    page.locator("#conversation button", has_text="Who is our teacher?").wait_for()
     tab(page, 0)
+    page.locator("#conversation button", has_text="Who is our teacher?").focus()
+    page.keyboard.press("Enter")
+    page.locator("#conversation .answer", has_text="Ms. Kim.").wait_for()
+    assert page.locator("#conversation .question").last.inner_text() == "Who is our teacher?"
 
     tab(page, 3)
     press("make")

@@ -5,7 +5,7 @@ import os
 import pandas as pd
 import pytest
 
-from keras_transformer.data.loading import load_pairs
+from keras_transformer.data.corpus import load_pairs
 from keras_transformer.errors import InputError
 
 pytest.importorskip("gradio")

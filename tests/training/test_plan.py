@@ -3,6 +3,8 @@ import pytest
 
 from keras_transformer import Config, InputError, Tokenizer
 from keras_transformer.data.corpus import Corpus
+from keras_transformer.presets import preset
+from keras_transformer.runs.run import Run
 from keras_transformer.training.plan import about_corpus, augmented, fitting_warm_up, make_plan
 
 TINY = Config(
@@ -18,8 +20,8 @@ def pairs():
     return pd.DataFrame({"question": questions, "answer": [f"대답 {i % 7}" for i in range(160)]})
 
 
-def plan_of(pairs, folder, config=None, **settings):
-    return make_plan(pairs, folder / "run", config, None, NO_FILES, None, 1, settings)
+def plan_of(pairs, folder, config=None, from_run=None, **settings):
+    return make_plan(pairs, folder / "run", config, from_run, NO_FILES, None, 1, settings)
 
 
 def test_a_plan_says_what_a_training_will_do_and_writes_nothing(pairs, tmp_path, capsys):
@@ -55,10 +57,34 @@ def test_where_the_corpus_is_can_always_be_written_down(pairs):
     assert (about["licence"], about["language"]) == ("MIT", "ko")
 
 
+SIX = pd.DataFrame({"question": [f"질문 {i}번은?" for i in range(6)], "answer": [f"대답 {i}" for i in range(6)]})
+COSINE = TINY.replace(schedule="cosine", learning_rate=0.001, warmup_steps=50, hold_out=False)
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 3])
+def test_a_warm_up_that_nobody_gave_fits_the_shortest_training(tmp_path, epochs):
+    plan = plan_of(SIX, tmp_path, epochs=epochs, batch_size=6, recombine=0, augment=0)
+    assert (len(plan.training), plan.config.schedule, plan.config.warmup_steps) == (1, "cosine", 1)
+    with pytest.raises(InputError, match=rf"warmup_steps 9 must be below the {epochs} updates .* raise --epochs"):
+        plan_of(SIX, tmp_path, epochs=epochs, batch_size=6, recombine=0, augment=0, warmup_steps=9)
+    with pytest.raises(InputError, match="warmup_steps 50 must be below"):
+        plan_of(SIX, tmp_path, COSINE.replace(epochs=epochs))
+
+
+def test_a_warm_up_of_a_preset_or_of_the_run_to_fine_tune_fits_too(tmp_path):
+    sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "dff": 16, "hold_out": False}
+    assert plan_of(SIX, tmp_path, preset("characters"), epochs=1, **sizes).config.warmup_steps == 1
+    assert plan_of(SIX, tmp_path, preset("tutorial"), epochs=1, **sizes).config.warmup_steps == 4000  # Sets the peak.
+    tokenizer = Tokenizer.train([*SIX["question"], *SIX["answer"]], COSINE.vocab_size)
+    parent = Run.create(tmp_path / "parent", COSINE, tokenizer, {"pairs": 6})
+    parent.save_weights({}, {})
+    assert plan_of(SIX, tmp_path, from_run=parent.path, epochs=1).config.warmup_steps == 1
+
+
 @pytest.mark.parametrize(("batches", "steps"), [(400, 100), (200, 100), (199, 19), (5, 1), (1, 1)])
 def test_a_recommended_warm_up_fits_the_training(batches, steps):
-    assert fitting_warm_up(Config(warmup_steps=100), batches).warmup_steps == steps
-    assert fitting_warm_up(Config(warmup_steps=100, accumulate=2), 2 * batches).warmup_steps == steps
+    assert fitting_warm_up(COSINE.replace(warmup_steps=100), batches).warmup_steps == steps
+    assert fitting_warm_up(COSINE.replace(warmup_steps=100, accumulate=2), 2 * batches).warmup_steps == steps
 
 
 def test_what_settings_add_to_the_training_pairs(pairs):

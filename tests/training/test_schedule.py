@@ -76,6 +76,11 @@ def test_a_cosine_needs_more_updates_than_its_warm_up():
         make_schedule(OWN.replace(schedule="cosine", accumulate=2), 21)
 
 
+@pytest.mark.parametrize("batches", [0, 1])
+def test_the_shortest_warm_up_of_a_cosine_fits_every_training(batches):
+    assert rate(make_schedule(OWN.replace(schedule="cosine", warmup_steps=1), batches), 0) == 0
+
+
 @pytest.mark.parametrize("name", ["inverse_sqrt", "constant", "cosine"])
 def test_with_accumulation_updates_are_counted_not_batches(name):
     one, three = OWN.replace(schedule=name), OWN.replace(schedule=name, accumulate=3)

@@ -7,8 +7,7 @@ import pathlib
 import pytest
 
 from keras_transformer.data import corpus
-from keras_transformer.data.corpus import Corpus
-from keras_transformer.data.loading import load_pairs
+from keras_transformer.data.corpus import Corpus, load_pairs
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.quality.report import check_corpus
 from keras_transformer.data.quality.statistics import Rows

@@ -4,7 +4,7 @@ import tensorflow_datasets as tfds
 
 from keras_transformer.data.builders.question_answer import QuestionAnswerBuilder
 from keras_transformer.data.catalog import find_corpus
-from keras_transformer.data.loading import load_pairs
+from keras_transformer.data.corpus import load_pairs
 
 
 class Builder(QuestionAnswerBuilder):

@@ -7,7 +7,7 @@ import pathlib
 import tensorflow_datasets as tfds
 
 from keras_transformer.data.builders.question_answer import QuestionAnswerBuilder
-from keras_transformer.data.loading import load_pairs
+from keras_transformer.data.corpus import load_pairs
 from keras_transformer.errors import InputError, no_such_file
 from keras_transformer.language import translate as _
 
