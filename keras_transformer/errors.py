@@ -115,7 +115,7 @@ def similar_path(path, is_one):
     folder = path.parent if path.parent.is_dir() else similar_path(path.parent, os.path.isdir)
     if folder is None or path.parent == path:
         return None
-    if (folder / path.name).exists():
+    if os.path.exists(folder / path.name):  # Unlike `Path.exists`, it takes names that are too long.
         return folder / path.name if is_one(folder / path.name) else None
     try:
         found = [entry for entry in sorted(folder.iterdir()) if is_one(entry)]

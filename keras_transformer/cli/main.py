@@ -1,6 +1,7 @@
 """The `keras-transformer` command: parses arguments, calls the library, and reports errors with an exit status."""
 
 import contextlib
+import itertools
 import json
 import os
 import sys
@@ -51,7 +52,14 @@ from keras_transformer.cli.test import add_test
 from keras_transformer.cli.train_options import add_train_options, complete, given_settings, ray_settings
 from keras_transformer.compat import HelpByColumns
 from keras_transformer.decoding.options import check_strategy_options, generation_config
-from keras_transformer.errors import InputError, ProcessLost, TrainingDiverged, WorkersLost
+from keras_transformer.errors import (
+    InputError,
+    ProcessLost,
+    TrainingDiverged,
+    WorkersLost,
+    no_such_run,
+    similar_path,
+)
 from keras_transformer.language import translate as _
 from keras_transformer.presets import preset
 from keras_transformer.printable import printable_line
@@ -161,12 +169,16 @@ def add_chat(commands):
 def add_answer(commands):
     """Adds the `answer` command."""
     answer = add_command(
-        commands, "answer", run_answer, _("answer many questions as a batch, one per line"),
+        commands, "answer", run_answer, _("answer a question, or many as a batch, one per line"),
         "keras-transformer answer runs/first < questions.txt > answers.txt",
     )  # fmt: skip
+    answer.add_argument("run", metavar="RUN", help=_("folder of the run"))
     answer.add_argument(
-        "runs", metavar="RUN", nargs="+",
-        help=_("folder of the run; several runs with the same tokenizer answer together (an ensemble)"),
+        "words", metavar="QUESTION", nargs="*",
+        help=_(
+            "questions (default: read lines from standard input); more runs before them, with the same tokenizer, "
+            "answer together with the first one (an ensemble)"
+        ),
     )  # fmt: skip
     answer.add_argument(
         "--json", action="store_true", help=_("print one JSON object per line, with log-probabilities and sources")
@@ -265,11 +277,14 @@ def run_chat(options):
 
 
 def run_answer(options):
-    """Answers the lines of standard input as one batch."""
+    """Answers the questions of the command line, or else the lines of standard input, as one batch."""
     check_strategy_options(options)
     generation = generation_config(options)
-    bot, fallback = open_ensemble(options) if len(options.runs) > 1 else open_run(options, generation)
-    questions = list(read_lines(sys.stdin))
+    runs, questions = runs_and_questions(options)
+    for number, question in enumerate(questions, 1):
+        check_utf8(_("text {number}", number=number), question)
+    bot, fallback = open_ensemble(runs, options) if len(runs) > 1 else open_run(options, generation)
+    questions = questions or list(read_lines(sys.stdin))
     if generation and generation.num_return > 1:
         answer_lists = bot.candidates(questions, generation)
     else:
@@ -281,17 +296,30 @@ def run_answer(options):
     return 0
 
 
+def runs_and_questions(options):
+    """Returns the runs of the command line, which come first, and the questions.
+
+    Raises:
+        InputError: If a word is neither, but probably a misspelled run.
+    """
+    more = list(itertools.takewhile(os.path.exists, options.words))
+    questions = options.words[len(more) :]
+    for word in questions:
+        if len(word.split()) == 1 and (os.sep in word or similar_path(word, os.path.isdir)):
+            raise no_such_run(word)
+    return [options.run, *more], questions
+
+
 def open_run(options, generation):
     """Returns the `Chatbot` of a run and the `Fallback` of the options, or None."""
     from keras_transformer.chat.chatbot import Chatbot
 
-    [options.run] = options.runs
     fallback = requested_fallback(options, generation)
     check_answer_by(options, options.run)
     return Chatbot.load(options.run), fallback
 
 
-def open_ensemble(options):
+def open_ensemble(runs, options):
     """Returns the `Chatbot` of several runs, and None; raises `InputError` if an option is for one run."""
     for option, value in (("--fallback", options.fallback), ("--refusals", options.refusals), ("--cite", options.cite)):
         if value:
@@ -300,7 +328,7 @@ def open_ensemble(options):
         raise InputError(_("several runs generate their answers: leave out --answer-by, or name one run"))
     from keras_transformer.chat.chatbot import Chatbot
 
-    return Chatbot.ensemble(options.runs), None
+    return Chatbot.ensemble(runs), None
 
 
 def print_answers(question, pieces, answers, options, fallback, has_datastore):

@@ -11,7 +11,8 @@ from keras_transformer.text.normalize import compose
 # Compared without case and spaces; if a header has several of them, the first in this order is used.
 QUESTION_NAMES = (
     "question", "questions", "q", "query", "instruction", "input", "inputs", "source", "src", "prompt", "request",
-    "utterance", "context", "patterns", "질문", "질의", "물음", "문의", "질문내용", "문의내용", "문제", "발화", "입력", "원문",
+    "utterance", "context", "patterns", "질문", "질의", "물음", "문의", "질문내용", "문의내용", "문제", "발화", "입력",
+    "원문",
 )  # fmt: skip
 ANSWER_NAMES = (
     "answer", "answers", "a", "reply", "response", "responses", "output", "outputs", "target", "tgt", "completion",

@@ -35,12 +35,12 @@ def load_pairs(
     Args:
         path: What `train` and `keras-transformer data check` take. A file of one of these formats: CSV, TSV,
             tab-separated text, JSON, JSONL, XLSX, Parquet, Arrow, YAML of ChatterBot or Rasa, an exported chat of
-            KakaoTalk, a ZIP file of OPUS; text may be compressed (.gz). Or a list of two parallel text files, where line i of the
-            second answers line i of the first. Or a folder of such files. Or the name of a corpus of the catalog, such
-            as "small_talk", which is downloaded if necessary. A JSON object may be a conversation instead of a pair:
-            {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the previous ones.
-        question: Name of the question column (JSON: the key); of parallel text, the language that a file's name ends in.
-            None detects it by common names. A file with two columns and no header needs no name.
+            KakaoTalk, a ZIP file of OPUS; text may be compressed (.gz). Or a list of two parallel text files, where
+            line i of the second answers line i of the first. Or a folder of such files. Or the name of a corpus of the
+            catalog, such as "small_talk", which is downloaded if necessary. A JSON object may be a conversation instead
+            of a pair: {"turns": ["안녕", "네, 안녕하세요", …]}, where each turn answers the previous ones.
+        question: Name of the question column (JSON: the key); of parallel text, the language that a file's name ends
+            in. None detects it by common names. A file with two columns and no header needs no name.
         answer: Name of the answer column; required if `question` is given.
         encoding: Encoding of the files.
         turns: Maximum number of conversation turns in a question, one per line.

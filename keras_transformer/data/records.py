@@ -61,7 +61,7 @@ def translation_of(record, names):
 
 
 def json_file_records(path, lines):
-    """Returns an iterator of (record number, object, problem), like `json_records`, for a JSON file, which is read whole.
+    """Returns an iterator of (number, object, problem) for the records of a JSON file, which is read whole.
 
     The file is a list of objects, or an object that has such a list among its fields. Lines with an object each are
     read as JSONL.

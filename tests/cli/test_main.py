@@ -104,6 +104,28 @@ def test_answers_as_json(call, small_run):
     assert found["answers"][0]["answer"] == "좋은 꿈 꾸세요."
 
 
+def test_a_question_of_the_command_line(call, small_run):
+    process = call("answer", small_run, "good night", "잘 자", "hello " + "없" * 200, stdin=b"")
+    assert process.stdout.splitlines()[:2] == ["Sleep well.", "좋은 꿈 꾸세요."]
+    assert len(process.stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("runs/secnod", "runs/secnod: there is no such run folder; did you mean runs/second?"),
+        ("secnod", "secnod: there is no such run folder; did you mean second?"),
+        ("nowhere/at/all", "nowhere/at/all: there is no such run folder"),
+    ],
+)
+def test_a_misspelled_second_run_is_no_question(call, word, message, small_run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs/second").mkdir(parents=True)
+    (tmp_path / "second").mkdir()
+    process = call("answer", small_run, word)
+    assert (process.returncode, process.stderr) == (2, f"keras-transformer: error: {message}\n")
+
+
 def test_several_runs_answer_together(call, small_run):
     process = call("answer", small_run, small_run, "--beam", "2", "--json", stdin="잘 자\n".encode())
     [answer] = json.loads(process.stdout)["answers"]
@@ -118,8 +140,8 @@ def test_several_runs_answer_together(call, small_run):
         (["--answer-by", "hybrid"], "several runs generate their answers: leave out --answer-by, or name one run"),
     ],
 )
-def test_what_several_runs_cannot_do_is_refused(call, options, message):
-    process = call("answer", "a", "b", *options)
+def test_what_several_runs_cannot_do_is_refused(call, options, message, tmp_path):
+    process = call("answer", tmp_path, tmp_path, *options)
     assert (process.returncode, process.stderr) == (2, f"keras-transformer: error: {message}\n")
 
 

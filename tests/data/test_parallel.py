@@ -47,7 +47,7 @@ def test_the_languages_of_two_files_say_their_direction(tmp_path):
     for path, text in zip(paths, ("안녕\n", "hi\n")):
         path.write_text(text, encoding="utf-8")
     assert pairs(paths, question="en", answer="ko") == [(1, "hi", "안녕")]
-    with pytest.raises(InputError, match="they may name the languages$"):
+    with pytest.raises(InputError, match=r"they may name the languages$"):
         pairs(paths, question="en", answer="de")
 
 
