@@ -284,6 +284,7 @@ def run_answer(options):
     for number, question in enumerate(questions, 1):
         check_utf8(_("text {number}", number=number), question)
     bot, fallback = open_ensemble(runs, options) if len(runs) > 1 else open_run(options, generation)
+    typed = bool(questions)
     questions = questions or list(read_lines(sys.stdin))
     if generation and generation.num_return > 1:
         answer_lists = bot.candidates(questions, generation)
@@ -292,6 +293,9 @@ def run_answer(options):
         answer_lists = [[answer] for answer in answers]
     for question, pieces, answers in zip(questions, bot.pieces(questions), answer_lists):
         print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
+        if typed and answers[0].unsure and not (options.json or fallback):
+            nearest = " / ".join(answers[0].sources[0].exchange.question.splitlines())
+            echo(_("  Not sure: the nearest known question is “{question}”.", question=nearest), file=sys.stderr)
     sys.stdout.flush()
     return 0
 

@@ -153,6 +153,14 @@ def retrieving_run(small_run, tmp_path):
     return tmp_path / "run"
 
 
+def test_a_typed_question_that_is_not_known_has_a_hint_beside_its_answer(call, retrieving_run):
+    process = call("answer", retrieving_run, "hello", "hello 환불 절차가 궁금합니다")
+    assert process.stdout == "Hi there!\nHi there!\n"
+    assert process.stderr == "  Not sure: the nearest known question is “hello”.\n"
+    process = call("answer", retrieving_run, stdin="hello 환불 절차가 궁금합니다\n".encode())
+    assert (process.stdout, process.stderr) == ("Hi there!\n", "")
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "output"),
     [
