@@ -130,7 +130,8 @@ def test_old_logits_stay_and_a_new_one_is_the_mean_of_those_that_spelled_it(untr
     random = np.random.default_rng(0)
     batch = [random.integers(1, size, (3, 7)).astype("int32") for size in sizes[0]]
     before, after = (np.asarray(model(batch)) for model in (old, new))
-    np.testing.assert_array_equal(after[..., : sizes[0][1]], before)
+    # A product with more columns may be summed in another order: the last bits depend on the processor.
+    np.testing.assert_allclose(after[..., : sizes[0][1]], before, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(after.argmax(-1), before.argmax(-1))
     spelled = spellings(parent.target_tokenizer, run.target_tokenizer)
     means = np.stack([before[..., ids].mean(-1) for ids in spelled], -1)
