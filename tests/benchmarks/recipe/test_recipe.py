@@ -207,4 +207,4 @@ def test_an_unknown_corpus_is_wrong_usage(turns, words, capsys):
 def test_the_real_command_understands_what_it_is_told():
     options = parser().parse_args(["train", "pairs.csv", "--run", "run", "--seed", "1"])
     assert options.corpus == ["pairs.csv"] and options.seed == 1
-    assert parser().parse_args(["answer", "run"]).runs == [parser().parse_args(["evaluate", "run", "--json"]).run]
+    assert parser().parse_args(["answer", "run"]).run == parser().parse_args(["evaluate", "run", "--json"]).run
