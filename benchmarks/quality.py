@@ -22,7 +22,7 @@ from keras_transformer import Run, loss_function, preset, split_pairs, train
 from keras_transformer.data.batching import Buckets
 from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.training.callbacks import EpochScores
-from keras_transformer.training.ema import MOMENTUM, AveragedWeights
+from keras_transformer.training.ema import AveragedWeights, momentum
 from keras_transformer.training.metrics import Perplexity
 from keras_transformer.training.schedule import make_schedule
 
@@ -54,10 +54,11 @@ def train_plainly(run, splits):
         encode_pairs(splits[name], run.tokenizer, config.max_length) for name in ("train", "validation")
     )
     batches = PlainBatches(encoded, config.batch_size, seed=config.seed)
+    updates = config.epochs * len(batches)
     model.compile(
         keras.optimizers.Adam(
-            make_schedule(config, config.epochs * len(batches)), beta_1=0.9, beta_2=0.98, epsilon=1e-9,
-            use_ema=True, ema_momentum=MOMENTUM,
+            make_schedule(config, updates), beta_1=0.9, beta_2=0.98, epsilon=1e-9,
+            use_ema=True, ema_momentum=momentum(updates),
         ),
         loss_function, metrics=[Perplexity()], jit_compile=False,
     )  # fmt: skip

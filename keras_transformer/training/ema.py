@@ -8,7 +8,15 @@ import keras
 
 from keras_transformer.compat import moving_averages
 
-MOMENTUM = 0.99  # Averages over about 100 steps.
+AVERAGED, SHARE = 100, 20  # The average reaches back over about 100 updates, at most a twentieth of the training.
+
+
+def momentum(updates):
+    """Returns the momentum of the EMA for the number of updates in the whole training.
+
+    A short training needs a short average: a long one would still hold the weights of its beginning.
+    """
+    return 1 - 1 / max(1, min(AVERAGED, updates / SHARE))
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")

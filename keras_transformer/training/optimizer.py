@@ -1,6 +1,6 @@
 """The optimizer: Adam with the paper's settings (section 5.3) and an exponential moving average of the weights."""
 
-from keras_transformer.training.ema import MOMENTUM, AveragingAdam
+from keras_transformer.training.ema import AveragingAdam, momentum
 from keras_transformer.training.schedule import make_schedule
 
 
@@ -18,8 +18,9 @@ def make_optimizer(config, steps_per_epoch, factor=1.0):
     Raises:
         InputError: If a cosine schedule would end before its warm-up.
     """
+    batches = config.epochs * steps_per_epoch
     return AveragingAdam(
-        make_schedule(config, config.epochs * steps_per_epoch, factor),
+        make_schedule(config, batches, factor),
         beta_1=0.9,
         beta_2=0.98,
         epsilon=1e-9,
@@ -28,5 +29,5 @@ def make_optimizer(config, steps_per_epoch, factor=1.0):
         use_ema=True,
         # Keras averages after every batch, even if it only accumulates gradients. This momentum makes the average
         # reach back over as many updates as without accumulation.
-        ema_momentum=MOMENTUM ** (1 / config.accumulate),
+        ema_momentum=momentum(batches // config.accumulate) ** (1 / config.accumulate),
     )

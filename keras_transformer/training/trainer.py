@@ -250,7 +250,7 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     Args:
         run: The `Run`.
         tokens_per_batch: Average number of tokens to predict in a batch.
-        steps_per_epoch: Batches in an epoch; only the cosine schedule depends on it.
+        steps_per_epoch: Batches in an epoch; the cosine schedule and the moving average depend on it.
         precision_name: Precision of the matrix products.
         factor: Factor of the learning rate.
 

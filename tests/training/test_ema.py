@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_transformer.training.ema import AveragedWeights, AveragingAdam
+from keras_transformer.training.ema import AveragedWeights, AveragingAdam, momentum
 
 
 @pytest.fixture
@@ -50,3 +50,8 @@ def test_validation_sees_the_average_and_training_goes_on_from_the_weights(model
     after = weights(model)
     assert (seen[0] != after).all()
     np.testing.assert_array_equal(averages(average), seen[0])
+
+
+@pytest.mark.parametrize(("updates", "expected"), [(100_000, 0.99), (2000, 0.99), (1000, 0.98), (200, 0.9), (5, 0.0)])
+def test_the_average_of_a_short_training_is_short(updates, expected):
+    assert momentum(updates) == pytest.approx(expected)

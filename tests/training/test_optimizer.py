@@ -15,7 +15,8 @@ CONFIG = Config(num_layers=1, d_model=8, num_heads=2, dff=8, dropout=0.0, warmup
 def model_of(config, tokens_per_batch):
     keras.utils.set_random_seed(0)
     model = transformer(30, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
-    model.compile(make_optimizer(config, steps_per_epoch=10), TokenLoss(tokens_per_batch, config.label_smoothing))
+    optimizer = make_optimizer(config, steps_per_epoch=10 * config.accumulate)
+    model.compile(optimizer, TokenLoss(tokens_per_batch, config.label_smoothing))
     return model
 
 
