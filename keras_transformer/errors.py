@@ -102,7 +102,7 @@ def _missing(error, path, is_one):
     return InputError(_("{error}; did you mean {similar}?", error=error, similar=similar))
 
 
-def similar_path(path, is_one):
+def similar_path(path, is_one, cutoff=0.6):
     """Returns the existing path that was probably meant; None if no path is similar.
 
     A folder of the path may be misspelled too, or the ending of the file missing.
@@ -110,6 +110,7 @@ def similar_path(path, is_one):
     Args:
         path: A path that does not exist.
         is_one: Function that returns whether an existing path is of the kind that is wanted.
+        cutoff: Minimum similarity of the names without their endings, from 0 to 1.
     """
     path = pathlib.Path(path)
     folder = path.parent if path.parent.is_dir() else similar_path(path.parent, os.path.isdir)
@@ -122,7 +123,7 @@ def similar_path(path, is_one):
     except OSError:
         return None
     # Without their endings, which make any two short names similar.
-    stems = difflib.get_close_matches(path.stem.lower(), {entry.stem.lower() for entry in found}, n=1)
+    stems = difflib.get_close_matches(path.stem.lower(), {entry.stem.lower() for entry in found}, n=1, cutoff=cutoff)
     named = {entry.name.lower(): entry for entry in found if entry.stem.lower() in stems}
     similar = difflib.get_close_matches(path.name.lower(), named, n=1, cutoff=0)
     return named[similar[0]] if similar else None

@@ -73,7 +73,7 @@ def wrap_line(text, columns):
 
 HANGING = 2  # Columns by which the lines after the first one are indented further.
 BACKENDS = ("tensorflow", "jax", "torch")
-CLOSE = 0.8  # Minimum similarity of an unknown option to the one that is suggested.
+CLOSE = 0.8  # Minimum similarity of a misspelled option or run to the one that is suggested.
 
 
 class CommandParser(ParserWithChoices):

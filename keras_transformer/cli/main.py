@@ -15,6 +15,7 @@ from keras_transformer.cli.calibrate import add_calibrate
 from keras_transformer.cli.compare import add_compare
 from keras_transformer.cli.completion import answer_shell
 from keras_transformer.cli.console import (
+    CLOSE,
     CommandParser,
     add_command,
     check_backend,
@@ -306,10 +307,12 @@ def runs_and_questions(options):
     Raises:
         InputError: If a word is neither, but probably a misspelled run.
     """
+    from keras_transformer.runs.run import Run
+
     more = list(itertools.takewhile(os.path.exists, options.words))
     questions = options.words[len(more) :]
     for word in questions:
-        if len(word.split()) == 1 and (os.sep in word or similar_path(word, os.path.isdir)):
+        if len(word.split()) == 1 and (os.sep in word or similar_path(word, Run.exists, CLOSE)):
             raise no_such_run(word)
     return [options.run, *more], questions
 

@@ -120,10 +120,21 @@ def test_a_question_of_the_command_line(call, small_run):
 )
 def test_a_misspelled_second_run_is_no_question(call, word, message, small_run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs/second").mkdir(parents=True)
-    (tmp_path / "second").mkdir()
+    (tmp_path / "runs").mkdir()
+    for name in ("second", "runs/second"):
+        (tmp_path / name).symlink_to(small_run)
     process = call("answer", small_run, word)
     assert (process.returncode, process.stderr) == (2, f"keras-transformer: error: {message}\n")
+
+
+@pytest.mark.parametrize("word", ["renew", "folder"])
+def test_a_question_of_one_word_that_is_only_a_little_like_a_run_or_names_a_folder_is_answered(
+    call, word, small_run, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rmine").symlink_to(small_run)
+    (tmp_path / "foldre").mkdir()
+    assert call("answer", "rmine", word).returncode == 0
 
 
 def test_several_runs_answer_together(call, small_run):
