@@ -76,12 +76,13 @@ def test_an_unfit_corpus(tmp_path, capsys):
     ]
 
 
+@pytest.mark.filterwarnings("always::keras_transformer.CorpusWarning")
 def test_a_corpus_in_another_encoding(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_bytes("Q,A\n안녕?,네\n".encode("cp949"))
     status, lines, errors = check(capsys, path)
     assert status == 0
-    assert lines[0] == f"{path}: 16 bytes of cp949; line ends: 2 LF"
+    assert lines[0] == f"{path}: 13 bytes of cp949; line ends: 2 LF"
     assert f"keras-transformer: warning: {path}: not UTF-8; read as CP949" in errors
 
 
