@@ -310,7 +310,8 @@ def test_warning_points_to_the_caller(tmp_path):
     [
         ("a.csv", "id,text,label\n1,안녕?,0\n", "no known question or answer column among id, text, label; name the "
          "columns with --question and --answer"),
-        ("a.csv", "1,안녕,네\n2,잘 자,너도\n", "row 1 looks like data and not like a header (1, 안녕, 네): add a header "
+        ("a.csv", "1,안녕,네\n2,잘 자,너도\n",
+         "row 1 looks like data and not like a header (1, 안녕, 네): add a header "
          "above it, 3 names with question and answer among them; if it is a header, name the columns with --question"),
         ("a.tsv", "\n안녕?\t네.\t인사\n",
          "row 2 looks like data and not like a header (안녕?, 네., 인사): add a header"),
