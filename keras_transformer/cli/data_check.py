@@ -6,7 +6,7 @@ import sys
 
 from keras_transformer.cli.console import echo, example_line, fitted, table
 from keras_transformer.cli.language_option import add_language_option
-from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_setting, add_source_options
+from keras_transformer.cli.train_options import add_setting, add_source_options
 from keras_transformer.compat import HelpByColumns
 from keras_transformer.config import Config
 from keras_transformer.language import translatable
@@ -54,9 +54,8 @@ def run_check(options):
     """Prints the report."""
     from keras_transformer.data.quality.report import check_corpus
 
-    encoding = options.encoding or DEFAULT_ENCODING
     turns = Config().turns if options.turns is None else Config(turns=options.turns).turns
-    report = check_corpus(options.corpus, options.question, options.answer, encoding, turns, tell)
+    report = check_corpus(options.corpus, options.question, options.answer, options.encoding, turns, tell)
     text = json.dumps(report.to_dict(), ensure_ascii=False) if options.json else "\n".join(printed_lines(report))
     # Under a locale other than UTF-8, Python represents the bytes of a Korean file name as surrogates.
     echo(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

@@ -3,7 +3,7 @@
 import typing
 
 from keras_transformer.cli.generation_options import add_answer_by_option
-from keras_transformer.cli.train_options import DEFAULT_ENCODING, add_source_options
+from keras_transformer.cli.train_options import add_source_options
 from keras_transformer.data.split import SPLITS
 from keras_transformer.decoding.options import OF_BEAMS, OF_SAMPLES, SETTINGS, check_strategy_options, given_options
 from keras_transformer.errors import InputError
@@ -203,4 +203,4 @@ def corpus_of(options, run):
         return Corpus.from_source(source)
     own = absolute(options.corpus) == source["corpus"]
     validation = source.get("validation") if own else None
-    return Corpus(options.corpus, options.question, options.answer, options.encoding or DEFAULT_ENCODING, validation)
+    return Corpus(options.corpus, options.question, options.answer, options.encoding, validation)

@@ -9,7 +9,6 @@ from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.presets import PRESETS
 
-DEFAULT_ENCODING = "utf-8"
 DEFAULT_RETRIES = 3
 BY_CORPUS = (
     "vocab_size", "num_layers", "d_model", "num_heads", "dff", "tie_embeddings", "norm_first", "dropout",
@@ -199,7 +198,7 @@ def add_column_options(parser):
 
 def add_encoding_option(parser):
     """Adds the option for the encoding of a corpus."""
-    parser.add_argument("--encoding", help=_("encoding of the corpus (default: {default})", default=DEFAULT_ENCODING))
+    parser.add_argument("--encoding", help=_("encoding of the corpus (default: UTF-8, or CP949 if it is that)"))
 
 
 def default_in_words(name):
@@ -235,7 +234,6 @@ def complete(options):
             name = "from_run" if key == "from" else key
             if getattr(options, name) in (None, []):
                 setattr(options, name, value)
-    options.encoding = options.encoding or DEFAULT_ENCODING
     missing = [name for name, value in (("CORPUS", options.corpus), ("--run", options.run)) if not value]
     if missing:
         raise InputError(_("the following arguments are required: {names}", names=", ".join(missing)))

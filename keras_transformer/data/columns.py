@@ -19,6 +19,7 @@ ANSWER_NAMES = (
     "translation", "답변", "답", "대답", "응답", "회신", "답변내용", "정답", "출력", "번역", "번역문",
 )  # fmt: skip
 
+SENTENCE = re.compile(r".*[?!？！…。]|.*[\s가-힣].*\.", re.DOTALL)  # Unlike the name "No."
 MOST_NAMED = 10  # Faulty rows, or columns, that a message lists.
 
 
@@ -79,6 +80,27 @@ def unknown_header(path, row, cells):
             names=listing(cells),
         )
     )
+
+
+def missing_header(path, row, cells):
+    """Returns an `InputError` that the first row of a table is probably data, where a header is needed."""
+    return InputError(
+        _(
+            "{path}: row {row} looks like data and not like a header ({names}): add a header above it, {count} names "
+            "with question and answer among them; if it is a header, name the columns with --question and --answer",
+            path=path,
+            row=row,
+            names=listing(cells),
+            count=len(cells),
+        )
+    )
+
+
+def looks_like_data(cells):
+    """Returns whether cells are probably no names: some are numbers and others words, or one is a sentence."""
+    cells = [cell.strip() for cell in cells]
+    numbers = sum(map(str.isdecimal, cells))
+    return 0 < numbers < sum(map(bool, cells)) or any(map(SENTENCE.fullmatch, cells))
 
 
 def looks_like_a_header(cells):

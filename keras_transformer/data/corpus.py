@@ -26,7 +26,7 @@ MAX_PAIRS_IN_MEMORY = 250_000  # A corpus of up to this number of pairs stays in
 
 def load_pairs(
     path: str | os.PathLike | Sequence[str | os.PathLike], question: str | None = None, answer: str | None = None,
-    encoding: str = "utf-8", turns: int = 1,
+    encoding: str | None = None, turns: int = 1,
 ) -> pandas.DataFrame:  # fmt: skip
     """Loads the question-answer pairs of a corpus, of all its splits.
 
@@ -42,7 +42,8 @@ def load_pairs(
         question: Name of the question column (JSON: the key); of parallel text, the language that a file's name ends
             in. None detects it by common names. A file with two columns and no header needs no name.
         answer: Name of the answer column; required if `question` is given.
-        encoding: Encoding of the files.
+        encoding: Encoding of the files. None reads each as UTF-8, or as what it is found to be, with a `CorpusWarning`:
+            CP949, if it is Korean text in it, or UTF-16 with a byte-order mark.
         turns: Maximum number of conversation turns in a question, one per line.
 
     Returns:
@@ -96,7 +97,7 @@ class Corpus:
         source: DataFrame with the columns "question" and "answer", or anything that `load_pairs` takes.
         question: Name of the question column, as for `load_pairs`.
         answer: Name of the answer column, as for `load_pairs`.
-        encoding: Encoding of the files.
+        encoding: Encoding of the files, as for `load_pairs`.
         validation: Source of the validation pairs, in the same forms as `source`. If it has splits of its own, only its
             validation split is used. All of `source` except its test files is then used for training.
 
@@ -111,7 +112,7 @@ class Corpus:
         InputError: If a file does not exist or cannot be read from its start, or the splits cannot be determined.
     """
 
-    def __init__(self, source, question=None, answer=None, encoding="utf-8", validation=None):
+    def __init__(self, source, question=None, answer=None, encoding=None, validation=None):
         reading = {"question": question, "answer": answer, "encoding": encoding}
         self.source = {"corpus": paths_of(source), "validation": paths_of(validation), **reading}
         named = entry_of(self.source["corpus"])
@@ -129,8 +130,7 @@ class Corpus:
     @classmethod
     def from_source(cls, source):
         """Creates a corpus from the attribute `source` of another one."""
-        rest = {key: source.get(key) for key in ("question", "answer", "validation")}
-        return cls(source["corpus"], **rest, encoding=source.get("encoding") or "utf-8")
+        return cls(source["corpus"], *(source.get(key) for key in ("question", "answer", "encoding", "validation")))
 
     def survey(self, turns=1, hold_out=True):
         """Reads the whole corpus, with a `CorpusWarning` about unusable rows.

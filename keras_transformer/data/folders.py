@@ -26,7 +26,7 @@ LANGUAGE = re.compile(r"[a-z]{2}([-_][A-Za-z]+)?")
 """What the names of parallel files are expected to end in: a language, or one of a country or script."""
 
 
-def files_in(folder, encoding="utf-8", names=None):
+def files_in(folder, encoding=None, names=None):
     """Returns the corpus files of a folder, in the order of their names, with their splits.
 
     Of a project of Rasa, they are those with examples. If there are none in another folder itself, they are looked for

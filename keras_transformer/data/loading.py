@@ -6,7 +6,8 @@ import warnings
 import pandas
 
 from keras_transformer.data.columns import MOST_NAMED, listing
-from keras_transformer.data.readers import corpus_label, corpus_paths, read_rows
+from keras_transformer.data.readers import corpus_label, corpus_paths, is_text, read_rows
+from keras_transformer.data.text_files import UTF_8, encoding_of
 from keras_transformer.errors import InputError, NoPairs
 from keras_transformer.language import translate as _
 
@@ -14,10 +15,10 @@ CHUNK = 100_000  # Number of pairs in a chunk, which is held in memory at a time
 
 
 class CorpusWarning(UserWarning):
-    """Some rows of a corpus are unusable and were left out."""
+    """Some rows of a corpus are unusable and were left out, or a file is not UTF-8 and was read in its own encoding."""
 
 
-def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
+def read_chunks(path, question=None, answer=None, encoding=None, turns=1):
     """Yields the pairs of a file, or of two parallel ones, in chunks.
 
     The arguments are those of `load_pairs`. The column "opening" holds the first turn of a conversation or else the
@@ -26,6 +27,8 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
     label, faults, unusable, usable, chunk = corpus_label(path), [], 0, 0, []
     name = " + ".join(os.path.basename(file) for file in corpus_paths(path))
     name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # The same name in every locale.
+    for message in encoding_messages(path, encoding):
+        warnings.warn(message, CorpusWarning, stacklevel=4)
     for row, question_text, answer_text, problem, opening in read_rows(path, question, answer, encoding, turns):
         if problem:
             unusable += 1
@@ -44,6 +47,13 @@ def read_chunks(path, question=None, answer=None, encoding="utf-8", turns=1):
         raise NoPairs(f"{empty} ({faults[0]})" if faults else empty, left_out)
     if left_out:
         warnings.warn(left_out, CorpusWarning, stacklevel=4)  # Of the caller of `load_pairs`.
+
+
+def encoding_messages(path, encoding):
+    """Yields the messages about the files of a corpus that are not UTF-8, if no `encoding` was given to read them."""
+    for file in corpus_paths(path) if encoding is None else ():
+        if is_text(file) and (found := encoding_of(file)) != UTF_8:
+            yield _("{path}: not UTF-8; read as {encoding}", path=file, encoding=found.upper())
 
 
 def left_out_message(label, faults, unusable, usable):

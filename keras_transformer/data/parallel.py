@@ -7,7 +7,7 @@ import re
 import zipfile
 
 from keras_transformer.data.columns import find_columns
-from keras_transformer.data.text_files import GZIP, UNREADABLE, bounded, codec_of, read_lines, unreadable
+from keras_transformer.data.text_files import GZIP, UNREADABLE, UTF_8, bounded, codec_of, read_lines, unreadable
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
@@ -67,7 +67,7 @@ def zip_rows(path, names, encoding):
     Args:
         path: The ZIP file.
         names: The languages of questions and answers; None for those that the names of the files have, in their order.
-        encoding: Encoding of the files.
+        encoding: Encoding of the files; None for UTF-8, which OPUS has.
     """
     try:
         archive = zipfile.ZipFile(path)
@@ -92,14 +92,14 @@ def parallel_files(path, files, names):
 
 def zipped_lines(path, archive, file, encoding):
     """Yields the lines of a file in a ZIP file, like `read_lines`."""
-    name, codec = f"{path}: {file}", codec_of(encoding)
+    name, codec = f"{path}: {file}", codec_of(encoding or UTF_8)
     try:
         packed = archive.getinfo(file).compress_size
         with io.TextIOWrapper(bounded(archive.open(file), packed), codec, newline="") as lines:
             yield from lines
     except UnicodeDecodeError:
         raise InputError(
-            _("{path} is not {encoding}: give its encoding with --encoding", path=name, encoding=encoding)
+            _("{path} is not {encoding}: give its encoding with --encoding", path=name, encoding=encoding or UTF_8)
         ) from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *UNREADABLE) as error:
         raise unreadable(name, error) from None

@@ -11,7 +11,7 @@ from keras_transformer.data.rasa import NLU, YAML_ENDINGS, rasa_rows
 from keras_transformer.data.records import arrow_records, json_file_records, json_records, parquet_records, record_rows
 from keras_transformer.data.spreadsheet import spreadsheet_rows
 from keras_transformer.data.tables import delimited_records, delimiter_of, long_fields, table_rows
-from keras_transformer.data.text_files import GZIP, open_text, read_lines
+from keras_transformer.data.text_files import GZIP, UTF_8, open_text, read_lines
 from keras_transformer.data.yaml_files import fields_of, read_yaml
 from keras_transformer.errors import InputError, no_such_file
 from keras_transformer.language import translate as _
@@ -25,14 +25,14 @@ ENDINGS = (*COMPRESSIBLE, XLSX, PARQUET, ARROW, *YAML_ENDINGS, ZIP, *(ending + G
 SPREADSHEETS = (".xls", ".ods", ".numbers")  # Which programs save as CSV.
 
 
-def read_rows(path, question=None, answer=None, encoding="utf-8", turns=1):
+def read_rows(path, question=None, answer=None, encoding=None, turns=1):
     """Reads a corpus row by row, without holding it in memory.
 
     Args:
         path: As in `load_pairs`, like the others.
         question: Name of the column of questions.
         answer: Name of the column of answers.
-        encoding: Encoding of the file.
+        encoding: Encoding of the file; None for that of `encoding_of`.
         turns: Maximum number of turns in a question, if a row is a conversation, which yields several pairs.
 
     Returns:
@@ -102,7 +102,7 @@ def _rows(paths, names, encoding, turns):
 def check_file(path, encoding):
     """Raises `InputError` unless a corpus file is there, and can be opened."""
     if is_text(path):
-        open_text(path, encoding).close()
+        open_text(path, encoding or UTF_8).close()
     elif os.path.isdir(path):
         raise InputError(_("{path}: a folder, not a file", path=path))
     elif not os.path.exists(path):

@@ -5,7 +5,14 @@ import contextlib
 import csv
 import itertools
 
-from keras_transformer.data.columns import find_columns, looks_like_a_header, unknown_columns, unknown_header
+from keras_transformer.data.columns import (
+    find_columns,
+    looks_like_a_header,
+    looks_like_data,
+    missing_header,
+    unknown_columns,
+    unknown_header,
+)
 from keras_transformer.data.conversations import NUL
 from keras_transformer.errors import InputError
 from keras_transformer.language import Message, translatable
@@ -53,6 +60,8 @@ def table_columns(path, row, cells, names):
     columns = find_columns(path, cells, names)
     if columns:
         return columns, True
+    if len(cells) > 2 and looks_like_data(cells):
+        raise missing_header(path, row, cells)
     if len(cells) != 2:
         raise unknown_columns(path, cells, translatable("question or answer"))
     if looks_like_a_header(cells):

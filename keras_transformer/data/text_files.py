@@ -2,8 +2,10 @@
 
 import codecs
 import contextlib
+import functools
 import gzip
 import io
+import itertools
 import os
 import re
 import zlib
@@ -17,14 +19,24 @@ ALWAYS_UNPACKED = 100_000_000  # Bytes that are unpacked whatever their ratio.
 UNREADABLE = (OSError, ValueError, EOFError, zlib.error)
 """The errors of a file that cannot be read, damaged compressed ones among them."""
 
+UTF_8, UTF_16, CP949 = "utf-8", "utf-16", "cp949"
+BLOCK = 1 << 20  # Bytes that are decoded at a time to find the encoding of a file.
+NOT_ASCII = re.compile("[^\0-\x7f]")
+ESCAPED = re.compile("[\udc80-\udcff]")  # Characters that "surrogateescape" decodes invalid bytes to.
+HANGUL = re.compile("[가-힣]")
 
-def read_lines(path, encoding="utf-8"):
+
+def read_lines(path, encoding=None):
     """Yields the lines of a text file with their line ends (CRLF, LF or CR).
+
+    Args:
+        path: The file.
+        encoding: Its encoding; None for that of `encoding_of`.
 
     Raises:
         InputError: If the file cannot be read, or has another encoding.
     """
-    with open_text(path, encoding) as file:
+    with open_text(path, encoding or encoding_of(path)) as file:
         try:
             yield from file
         except UnicodeDecodeError as error:
@@ -33,7 +45,66 @@ def read_lines(path, encoding="utf-8"):
             raise unreadable(path, error) from None
 
 
-def open_text(path, encoding="utf-8"):
+def encoding_of(path):
+    """Returns the encoding of a text file, found by its bytes.
+
+    Args:
+        path: The file.
+
+    Returns:
+        "utf-16" for a file with its byte-order mark, "cp949" for Korean text in it, as spreadsheet programs save it,
+        and "utf-8" for all others: also for those in other encodings or that cannot be read, where reading tells.
+    """
+    with contextlib.suppress(*UNREADABLE):
+        if next(blocks(path), b"").startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return UTF_16
+        if not is_utf_8(path) and is_korean_cp949(path):
+            return CP949
+    return UTF_8
+
+
+def is_utf_8(path):
+    """Returns whether a whole file is UTF-8."""
+    with contextlib.suppress(UnicodeDecodeError):
+        for _text in codecs.iterdecode(blocks(path), UTF_8):
+            pass
+        return True
+    return False
+
+
+def is_korean_cp949(path):
+    """Returns whether a file that is not UTF-8 is Korean text in CP949; raises `UnicodeDecodeError` if it is no CP949.
+
+    It is none where most that is not ASCII is valid UTF-8, some bytes of which are damaged. Neither is it if its Hangul
+    is mostly syllables that CP949 adds to KS X 1001, which Korean hardly ever needs: the quotes of Windows in English,
+    such as in “don’t”, or Japanese read as CP949 are such syllables.
+    """
+    damaged, sound, common, rare = 0, 0, 0, 0
+    for text in codecs.iterdecode(blocks(path), UTF_8, "surrogateescape"):
+        invalid = len(ESCAPED.findall(text))
+        damaged, sound = damaged + invalid, sound + len(NOT_ASCII.findall(text)) - invalid
+    if damaged <= sound:
+        return False
+    for text in codecs.iterdecode(blocks(path), CP949):
+        hangul = HANGUL.findall(text)
+        usual = sum(map(common_hangul().__contains__, hangul))
+        common, rare = common + usual, rare + len(hangul) - usual
+    return common > rare
+
+
+@functools.cache
+def common_hangul():
+    """Returns the set of the 2,350 syllables of KS X 1001."""
+    return frozenset(bytes(pair).decode(CP949) for pair in itertools.product(range(0xB0, 0xC9), range(0xA1, 0xFF)))
+
+
+def blocks(path):
+    """Yields the bytes of a file in blocks."""
+    with open_bytes(path) as file:
+        yield from iter(functools.partial(file.read, BLOCK), b"")
+
+
+def open_text(path, encoding):
     """Opens a text file without converting line ends; raises `InputError` if the file or the encoding is unknown."""
     if os.path.isdir(path):
         raise InputError(_("{path}: a folder, not a file", path=path))
@@ -121,12 +192,9 @@ def _decoding_fault(path, codec, error):
     fault = _("{path}: line {line} is not {encoding}", path=path, line=line, encoding=name)
     if name != "UTF-8":
         return _("{fault}: give the file's encoding with --encoding", fault=fault)
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _("{fault}; the file starts like UTF-16: add --encoding utf-16", fault=fault)
-    with contextlib.suppress(UnicodeDecodeError):
-        data.decode("cp949")
-        return _("{fault}; the file reads as CP949: add --encoding cp949", fault=fault)
-    return _("{fault}: give its encoding with --encoding", fault=fault)
+    if (found := encoding_of(path)) != UTF_8:
+        return _("{fault}; the file is {found}: give --encoding {found}, or no --encoding", fault=fault, found=found)
+    return _("{fault}: correct it, or give the encoding of the file with --encoding", fault=fault)
 
 
 def _first_undecodable_line(data, codec):

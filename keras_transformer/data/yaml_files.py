@@ -24,7 +24,7 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def read_yaml(path, encoding="utf-8"):
+def read_yaml(path, encoding=None):
     """Returns the root node of a YAML file; None if the file is empty.
 
     Raises:
@@ -48,7 +48,7 @@ def read_yaml(path, encoding="utf-8"):
     raise InputError(_("{path}: line {line}: not YAML: {problem}", path=path, line=line, problem=problem))
 
 
-def top_level_keys(path, encoding="utf-8"):
+def top_level_keys(path, encoding=None):
     """Returns the set of the keys at the top level of a YAML file, without reading all of it as YAML."""
     return {match[2] for line in read_lines(path, encoding) if (match := KEY.match(line))}
 

@@ -57,7 +57,7 @@ def add_train(page, bots):
                 for label, info in (
                     ("--question", _("column of the questions, if not found")),
                     ("--answer", _("column of the answers, if not found")),
-                    ("--encoding", _("such as cp949; empty for UTF-8")),
+                    ("--encoding", _("such as cp949, if not found")),
                 )
             ]
         named = gradio.Dropdown(page.workspace.corpora(), label=_("Corpus"), visible=False, elem_id="corpus")
@@ -188,6 +188,8 @@ def report_of(report):
         paragraph(verdict, "verdict"),
         paragraph(translate_count("{count:,} pair", "{count:,} pairs", report["pairs"])),
     ]
+    for encoding in {file["encoding"] for file in report["files"] if file["line_ends"] is not None} - {"utf-8"}:
+        parts.append(paragraph(_("The file is read as {encoding}.", encoding=encoding.upper())))
     if texts := list(report["texts"].items())[:3]:
         rows = [(row, *(text[:LONGEST] for text in pair)) for row, pair in texts]
         parts.append(table((_("row"), _("question"), _("answer")), rows))

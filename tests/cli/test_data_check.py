@@ -69,11 +69,21 @@ def test_warnings_are_numbered_and_counted(corpus, capsys):
 def test_an_unfit_corpus(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_bytes("Q,A\n안녕?,네\n".encode("cp949"))
-    status, lines, _ = check(capsys, path)
+    status, lines, _ = check(capsys, path, "--encoding", "utf-8")
     assert status == 2
     assert lines == [
-        f"Verdict: unfit: {path}: line 2 is not UTF-8; the file reads as CP949: add --encoding cp949",
+        f"Verdict: unfit: {path}: line 2 is not UTF-8; the file is cp949: give --encoding cp949, or no --encoding",
     ]
+
+
+@pytest.mark.filterwarnings("always::keras_transformer.CorpusWarning")
+def test_a_corpus_in_another_encoding(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_bytes("Q,A\n안녕?,네\n".encode("cp949"))
+    status, lines, errors = check(capsys, path)
+    assert status == 0
+    assert lines[0] == f"{path}: 13 bytes of cp949; line ends: 2 LF"
+    assert f"keras-transformer: warning: {path}: not UTF-8; read as CP949" in errors
 
 
 def test_a_corpus_too_small_to_hold_any_out(tmp_path, capsys):

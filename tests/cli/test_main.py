@@ -386,7 +386,7 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(call, corpus, tmp_path
     [
         (["train", "no.csv", "--run", "r"], "no.csv"),
         (["train", "empty.csv", "--run", "r"], "empty.csv: no question-answer pair in it"),
-        (["train", "korean.csv", "--run", "r"], "add --encoding cp949"),
+        (["train", "korean.csv", "--run", "r", "--encoding", "utf-8"], "the file is cp949: give --encoding cp949"),
         (["train", "few.csv", "--run", "r", "--hold-out"], "the corpus is too small"),
         (["train", "few.csv", "--run", "r", "--preset", "demo"], "the corpus is too small"),
         (["train", "few.csv", "--run", "r", "--d-model", "10", "--num-heads", "3"], "split into 3 equal heads"),

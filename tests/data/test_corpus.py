@@ -261,5 +261,5 @@ def test_a_file_that_cannot_be_read_is_an_error_before_it_is_read_whole(tmp_path
     with pytest.raises(InputError, match=r"none\.csv: no such file"):
         Corpus(tmp_path / "none.csv")
     (tmp_path / "korean.csv").write_bytes("질문,답변\n안녕,반가워\n".encode("cp949"))
-    with pytest.raises(InputError, match="add --encoding cp949"):
-        Corpus(tmp_path / "korean.csv")
+    with pytest.raises(InputError, match="give --encoding cp949"):
+        Corpus(tmp_path / "korean.csv", encoding="utf-8")

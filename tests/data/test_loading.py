@@ -161,18 +161,39 @@ def test_other_encodings(tmp_path, encoding):
     assert read(path, encoding=encoding) == [("hi", "hello"), ("안녕?", "반가워요.")]
 
 
+@pytest.mark.parametrize(("name", "separator"), [("a.csv", ","), ("a.tsv", "\t"), ("a.txt", "\t")])
+@pytest.mark.parametrize("encoding", ["cp949", "euc-kr", "utf-16"])
+def test_other_encodings_are_found(tmp_path, encoding, name, separator):
+    path = write(tmp_path, name, f"Q{separator}A\r\nhi{separator}hello\r\n안녕?{separator}반가워요.\r\n", encoding)
+    pairs, remark = faults(path)
+    assert pairs == [("hi", "hello"), ("안녕?", "반가워요.")]
+    assert remark == f"not UTF-8; read as {'UTF-16' if encoding == 'utf-16' else 'CP949'}"
+
+
+def test_parallel_files_may_differ_in_their_encodings(tmp_path):
+    paths = [write(tmp_path, "a.ko", "안녕?\n", "cp949"), write(tmp_path, "a.en", "“Hi.”\n")]
+    with pytest.warns(CorpusWarning, match=rf"^{paths[0]}: not UTF-8; read as CP949$"):
+        assert read(paths) == [("안녕?", "“Hi.”")]
+
+
+NEITHER = "line 2 is not UTF-8: correct it, or give the encoding of the file with --encoding"
+
+
 @pytest.mark.parametrize(
     ("data", "encoding", "message"),
     [
         ("Q,A\r\nhi,hello\r\n안녕?,네\r\n".encode("cp949"), "utf-8",
-         "line 3 is not UTF-8; the file reads as CP949: add --encoding cp949"),
+         "line 3 is not UTF-8; the file is cp949: give --encoding cp949, or no --encoding"),
         ("Q,A\n안녕?,네\n".encode("utf-16"), "utf-8",
-         "line 1 is not UTF-8; the file starts like UTF-16: add --encoding utf-16"),
-        (b"Q,A\rhi,\xff\xff\r", "utf-8", "line 2 is not UTF-8: give its encoding with --encoding"),
-        (b"\xef\xbb\xbfQ,A\nhi,\xff\xff\n", "utf-8", "line 2 is not UTF-8: give its encoding with --encoding"),
+         "line 1 is not UTF-8; the file is utf-16: give --encoding utf-16, or no --encoding"),
+        (b"Q,A\rhi,\xff\xff\r", None, NEITHER),
+        (b"\xef\xbb\xbfQ,A\nhi,\xff\xff\n", None, NEITHER),
+        ("Q,A\n안녕?,반가\xff워요.\n".encode().replace(b"\xc3\xbf", b"\xff"), None, NEITHER),
+        ("Q,A\n안녕?,네\n".encode("utf-16")[:-1], None,
+         "line 2 is not utf-16: give the file's encoding with --encoding"),
         ("Q,A\nhi,안\n".encode(), "ascii", "line 2 is not ascii: give the file's encoding with --encoding"),
     ],
-    ids=["cp949", "utf-16", "unknown", "marked", "given"],
+    ids=["cp949", "utf-16", "unknown", "marked", "damaged", "cut", "given"],
 )  # fmt: skip
 def test_wrong_encoding(tmp_path, data, encoding, message):
     path = tmp_path / "a.csv"
@@ -289,6 +310,13 @@ def test_warning_points_to_the_caller(tmp_path):
     [
         ("a.csv", "id,text,label\n1,안녕?,0\n", "no known question or answer column among id, text, label; name the "
          "columns with --question and --answer"),
+        ("a.csv", "1,안녕,네\n2,잘 자,너도\n",
+         "row 1 looks like data and not like a header (1, 안녕, 네): add a header "
+         "above it, 3 names with question and answer among them; if it is a header, name the columns with --question"),
+        ("a.tsv", "\n안녕?\t네.\t인사\n",
+         "row 2 looks like data and not like a header (안녕?, 네., 인사): add a header"),
+        ("a.csv", "No.,내용,\n1,안녕?,네\n", "no known question or answer column among No., 내용, ; name"),
+        ("a.csv", "0,1,2\n1,안녕?,네\n", "no known question or answer column among 0, 1, 2; name"),
         ("a.csv", "안녕?/네\n", "no known question or answer column among 안녕?/네; name"),
         ("a.csv", "질문,text\n안녕?,네\n", "no known answer column among 질문, text; name"),
         ("a.csv", "text,답변\n안녕?,네\n", "no known question column among text, 답변; name"),

@@ -4,7 +4,7 @@ import pytest
 
 from keras_transformer import InputError
 from keras_transformer.data.readers import read_rows
-from keras_transformer.data.text_files import read_lines
+from keras_transformer.data.text_files import encoding_of, read_lines
 
 
 def packed(path, data):
@@ -37,8 +37,9 @@ def test_compressed_text(tmp_path, name, text):
 def test_compressed_parallel_text_in_another_encoding(tmp_path):
     paths = [packed(tmp_path / f"a.{name}.gz", text.encode("cp949")) for name, text in (("q", "안녕\n"), ("a", "네\n"))]
     assert list(read_rows(paths, encoding="cp949")) == [(1, "안녕", "네", None, "안녕")]
-    with pytest.raises(InputError, match=r"a\.q\.gz: line 1 is not UTF-8; the file reads as CP949"):
-        list(read_rows(paths))
+    assert list(read_rows(paths)) == [(1, "안녕", "네", None, "안녕")]
+    with pytest.raises(InputError, match=r"a\.q\.gz: line 1 is not UTF-8; the file is cp949"):
+        list(read_rows(paths, encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,49 @@ def test_a_damaged_compressed_file_in_another_encoding(tmp_path):
 def test_text_that_packs_as_text_does_may_be_of_any_size(tmp_path, monkeypatch):
     monkeypatch.setattr("keras_transformer.data.text_files.ALWAYS_UNPACKED", 10)
     assert len(list(read_lines(packed(tmp_path / "a.txt.gz", b"hello\n" * 20)))) == 20
+
+
+KOREAN = "질문,답변\n안녕?,반가워요.\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (KOREAN.encode("cp949"), "cp949"),
+        (KOREAN.encode("euc-kr"), "cp949"),
+        ("Q,A\n안녕?,“뷁” · 漢字\n".encode("cp949"), "cp949"),
+        ("Q,A\n환호,전화가 왔어요\n".encode("cp949"), "cp949"),  # 환호 happens to be valid UTF-8.
+        (KOREAN.encode("utf-16"), "utf-16"),
+        (KOREAN.encode("utf-16-be").join([b"\xfe\xff", b""]), "utf-16"),
+        (KOREAN.encode(), "utf-8"),
+        (KOREAN.encode("utf-8-sig"), "utf-8"),
+        (b"Q,A\nhi,hello\n", "utf-8"),
+        (b"", "utf-8"),
+        (KOREAN.encode() + "안녕,네\n".encode("cp949"), "utf-8"),
+        ("Q,A\n제가 é라고 했나요,네\n".encode() + b"a,\xb0\xa1\n", "utf-8"),
+        ("é,é\nü,ü\n".encode() + b"a,\xb0\xa1\n", "utf-8"),
+        (KOREAN.encode("cp949") + b"a,\xff\n", "utf-8"),
+        (KOREAN.encode("cp949")[:-3], "utf-8"),
+        ("Q,A\nI don’t,“Don’t”\n".encode("cp1252"), "utf-8"),
+        ("Q,A\nÄrger,schön\n".encode("latin-1"), "utf-8"),
+        ("Q,A\nこんにちは,はい\n".encode("shift-jis"), "utf-8"),
+    ],
+    ids=[
+        "cp949", "euc-kr", "signs", "chance", "utf-16", "utf-16-be", "utf-8", "marked", "ascii", "empty",
+        "damaged", "damaged as cp949 would be", "damaged with Hangul", "damaged cp949", "cut cp949", "English",
+        "German", "Japanese",
+    ],
+)  # fmt: skip
+def test_the_encoding_is_found(tmp_path, data, encoding):
+    (tmp_path / "a.csv").write_bytes(data)
+    assert encoding_of(tmp_path / "a.csv") == encoding
+    assert encoding_of(packed(tmp_path / "a.csv.gz", data)) == encoding
+
+
+def test_the_encoding_is_found_behind_the_first_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("keras_transformer.data.text_files.BLOCK", 3)
+    (tmp_path / "a.csv").write_bytes(("hello,hi\n" + KOREAN).encode("cp949"))
+    assert list(read_lines(tmp_path / "a.csv")) == ["hello,hi\n", "질문,답변\n", "안녕?,반가워요.\n"]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])

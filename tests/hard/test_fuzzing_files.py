@@ -83,7 +83,7 @@ def test_damaged_corpora(fuzz, tmp_path):
             text.encode()
 
     encodings = st.sampled_from(
-        ["utf-8", "utf-8", "utf-8", "cp949", "utf-16", "latin-1", "utf-7", "unicode_escape", "hex"]
+        [None, "utf-8", "utf-8", "cp949", "utf-16", "latin-1", "utf-7", "unicode_escape", "hex"]
     )
     seeds = corpora()
     files = st.sampled_from(sorted(seeds)).flatmap(

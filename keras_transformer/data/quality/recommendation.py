@@ -460,14 +460,14 @@ def within(value, least, most):
 # The command
 
 
-def train_command(path, question=None, answer=None, encoding="utf-8", turns=1):
+def train_command(path, question=None, answer=None, encoding=None, turns=1):
     """Returns the `keras-transformer train` command with the options for reading the corpus."""
     paths = [str(path) for path in corpus_paths(path)]
     run = os.path.join("runs", os.path.splitext(os.path.basename(os.path.normpath(paths[0])))[0])
     words = ["keras-transformer", "train", *paths, "--run", run]
     if question is not None:
         words += ["--question", question, "--answer", answer]
-    if encoding.lower() not in ("utf-8", "utf8"):
+    if encoding and encoding.lower() not in ("utf-8", "utf8"):
         words += ["--encoding", encoding]
     if turns > 1:
         words += ["--turns", str(turns)]

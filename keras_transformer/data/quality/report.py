@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from keras_transformer.data.corpus import Corpus
-from keras_transformer.data.loading import CorpusWarning
+from keras_transformer.data.loading import CorpusWarning, encoding_messages
 from keras_transformer.data.quality.near_duplicates import Repeats, find_repeats
 from keras_transformer.data.quality.recommendation import Recommendation, recommend_for, train_command, turn_lengths
 from keras_transformer.data.quality.scan import CorpusScan, examine_file, stray_lines
@@ -88,7 +88,7 @@ class Report:
         return {"verdict": self.verdict, **dataclasses.asdict(self)}
 
 
-def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, tell=lambda doing: None):
+def check_corpus(path, question=None, answer=None, encoding=None, turns=1, tell=lambda doing: None):
     """Checks the quality of a corpus before training.
 
     A file is read four times, row by row. Only 37 bytes per pair and the texts of a sample are kept in memory. For a
@@ -98,7 +98,7 @@ def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, te
         path: A corpus as for `load_pairs`, a folder of such files, or a name of the catalog.
         question: Name of the question column, as for `load_pairs`.
         answer: Name of the answer column, as for `load_pairs`.
-        encoding: Encoding of the file.
+        encoding: Encoding of the file, as for `load_pairs`.
         turns: Maximum number of conversation turns in a question.
         tell: Function that is called with progress messages.
 
@@ -116,6 +116,8 @@ def check_corpus(path, question=None, answer=None, encoding="utf-8", turns=1, te
     source = paths, question, answer, encoding, turns
     rows = read_rows(*source)
     tell(_("reading {corpus}", corpus=label))
+    for message in encoding_messages(paths, encoding):
+        warnings.warn(message, CorpusWarning, stacklevel=2)
     try:
         files = tuple(examine_file(one, encoding) for one in paths)
         survey = CorpusScan(rows)
@@ -221,7 +223,7 @@ def _texts(named, source):
 
 def _stray(paths, encoding):
     """Returns additional advice if only a few lines of a file are not UTF-8."""
-    if codecs.lookup(encoding).name != "utf-8":
+    if encoding and codecs.lookup(encoding).name != "utf-8":
         return ""
     stray = ((path, stray_lines(path)) for path in paths if is_text(path))
     return "".join(_("; or correct {rows} of {path}", rows=rows, path=path) for path, rows in stray if rows.count)

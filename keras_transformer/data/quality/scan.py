@@ -8,7 +8,6 @@ import dataclasses
 import io
 import os
 import random
-import re
 
 import numpy as np
 
@@ -17,11 +16,10 @@ from keras_transformer.data.quality.statistics import Rows
 from keras_transformer.data.quality.text_issues import CharacterCount, text_faults
 from keras_transformer.data.readers import ending_of, is_text
 from keras_transformer.data.split import SPLITS, split_name
-from keras_transformer.data.text_files import UNREADABLE, open_bytes, read_lines
+from keras_transformer.data.text_files import ESCAPED, UNREADABLE, encoding_of, open_bytes, read_lines
 from keras_transformer.text.normalize import compose
 
 LINE_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
-ESCAPED = re.compile("[\udc80-\udcff]")  # Characters that "surrogateescape" decodes invalid bytes to.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,9 +42,10 @@ class File:
 
 
 def examine_file(path, encoding):
-    """Returns the `File` format of a path; raises `InputError` if it cannot be read with the encoding."""
+    """Returns the `File` format of a path; raises `InputError` if it cannot be read with the encoding, or its own."""
     if not is_text(path):
         return File(str(path), ending_of(path)[1:].upper(), os.path.getsize(path), mark=False, line_ends=None)
+    encoding = encoding or encoding_of(path)
     ends = collections.Counter(line[len(line.rstrip("\r\n")) :] for line in read_lines(path, encoding))
     line_ends = {name: ends[end] for end, name in LINE_ENDS.items() if ends[end]}
     with open_bytes(path) as file:

@@ -8,6 +8,7 @@ import pytest
 
 from keras_transformer.data import corpus
 from keras_transformer.data.corpus import Corpus, load_pairs
+from keras_transformer.data.loading import CorpusWarning
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.quality.report import check_corpus
 from keras_transformer.data.quality.statistics import Rows
@@ -94,6 +95,16 @@ def test_columns_and_encoding_are_in_the_command(tmp_path):
     assert report.repeats.questions == 97
 
 
+@pytest.mark.parametrize("encoding", ["cp949", "utf-16"])
+def test_an_encoding_that_is_found_is_a_remark_but_no_fault(tmp_path, encoding):
+    path, expected = write(tmp_path, SOUND, encoding=encoding), check_corpus(write(tmp_path, SOUND, name="b.csv"))
+    with pytest.warns(CorpusWarning, match=f"not UTF-8; read as {encoding.upper()}"):
+        report = check_corpus(path)
+    assert (report.warnings, report.pairs, report.sizes) == (expected.warnings, expected.pairs, expected.sizes)
+    assert report.files[0].encoding == encoding
+    assert "--encoding" not in report.command
+
+
 # What is unfit
 
 
@@ -102,12 +113,10 @@ def test_columns_and_encoding_are_in_the_command(tmp_path):
     [
         (b"", "no question-answer pair in it"),
         ("Q,A\n안녕?,\n".encode(), "no question-answer pair in it"),
-        ("Q,A\n안녕?,네\n".encode("cp949"), "line 2 is not UTF-8; the file reads as CP949: add --encoding cp949"),
-        ("Q,A\n안녕?,네\n".encode("utf-16"), "the file starts like UTF-16: add --encoding utf-16"),
         ("Q,A\n안녕?,네\na,\xff\n잘 자,너도\n".encode("latin-1", "xmlcharrefreplace"), "line 3 is not UTF-8"),
         (b"id,text,label\n1,2,3\n", "no known question or answer column among id, text, label"),
     ],
-    ids=["empty", "no answer", "cp949", "utf-16", "broken", "columns"],
+    ids=["empty", "no answer", "broken", "columns"],
 )
 def test_unfit(tmp_path, data, reason):
     path = tmp_path / "a.csv"
@@ -129,7 +138,10 @@ def test_a_few_lines_in_another_encoding_are_named(tmp_path):
     path = write(tmp_path, SOUND)
     path.write_bytes(path.read_bytes().replace("3번 질문이에요?,3번".encode(), "삼,삼".encode("cp949"), 1))
     reason = check_corpus(path).unfit
-    assert reason == f"{path}: line 5 is not UTF-8: give its encoding with --encoding; or correct 1 row (5) of {path}"
+    assert reason == (
+        f"{path}: line 5 is not UTF-8: correct it, or give the encoding of the file with --encoding; "
+        f"or correct 1 row (5) of {path}"
+    )
 
 
 # What is wrong with the arguments

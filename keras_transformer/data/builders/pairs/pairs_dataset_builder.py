@@ -25,14 +25,14 @@ class PairsConfig(tfds.core.BuilderConfig):
         paths: A list of one file or two parallel files.
         question: Name of the question column.
         answer: Name of the answer column.
-        encoding: Encoding of the files.
+        encoding: Encoding of the files; None as for `load_pairs`.
     """
 
     name: str = ""
     paths: list = dataclasses.field(default_factory=list)
     question: str | None = None
     answer: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
 
     def __post_init__(self):
         digest = hashlib.sha256(repr((self.question, self.answer, self.encoding)).encode())
