@@ -37,7 +37,7 @@ class Phrases:
         [True, False, True]
     """
 
-    start = (False, frozenset())
+    start: tuple[bool, frozenset] = (False, frozenset())
     """The state before a text: whether the last character belongs to a word, and how many characters of which phrases
     were read, a set of pairs."""
 
