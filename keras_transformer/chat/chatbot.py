@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keras_transformer.backend.tensorflow_import import silent_tensorflow
-from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY, Answer, Answering, checked_way
+from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY, UNSURE, Answer, Answering, checked_way
 from keras_transformer.chat.confidence import Fallback, pieces_a_character
 from keras_transformer.chat.datastore import Datastore, Match
 from keras_transformer.decoding import ops
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import AnswerTokens, GenerationConfig, Strategy, chosen_generation
+from keras_transformer.decoding.phrases import Phrases
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import pad
 from keras_transformer.runs.run import Run
+from keras_transformer.text.normalize import normalize
 from keras_transformer.text.tokenizer import Tokenizer
 from keras_transformer.text.turns import question_ids
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from keras_transformer.models.ensemble import Ensemble
 
 SOURCES = 3  # Maximum number of matches per answer.
+INSTEAD = 30  # Matches among which one without a forbidden word is sought.
 BATCH = 64  # Maximum number of questions per batch.
 SECONDS_A_PIECE = 0.05  # Target time per piece of a stream; every piece has an overhead.
 INCOMPLETE = "\ufffd"  # Incomplete bytes of a character decode to this.
@@ -45,6 +48,10 @@ class Chatbot:
     The methods take `generation`, a `GenerationConfig`: strategy, lengths and constraints. Some also take `strategy`, a
     shortcut for `generation=GenerationConfig(strategy)`. With either, the answer is generated. Otherwise `answer_by`
     selects the way of answering; the default is that of the `fallback`, or else that of the run.
+
+    A configuration that only forbids words leaves the way of answering as it is: an exchange whose answer contains one
+    is never retrieved. A similar enough exchange answers in its place, or else the model; where the run memorized its
+    corpus, the nearest that is left.
 
     Args:
         model: A trained `transformer()`, an `Ensemble` of several, or the `Run` to load the model from when the first
@@ -69,7 +76,7 @@ class Chatbot:
         self._model = model
         self.tokenizer, self.max_length, self.turns = tokenizer, max_length, turns
         self.target_tokenizer = target_tokenizer or tokenizer
-        self.answer_tokens = AnswerTokens(self.target_tokenizer.start_id, self.target_tokenizer.end_id)
+        self.answer_tokens = AnswerTokens.of(self.target_tokenizer)
         self.datastore: Datastore | None = None
         self.answering, self.memorized = Answering(), False
 
@@ -182,7 +189,7 @@ class Chatbot:
     ) -> list[Answer]:
         """Returns an `Answer` with score and sources to each question, as `replies` but without the fallback text."""
         way = self.way(answer_by, fallback, generation)
-        matches = self.matches(questions)
+        matches = self.matches(questions, generation)
         answers = {number: retrieved(near) for number, near in enumerate(matches) if self.retrieves(near, way)}
         rest = [number for number in range(len(matches)) if number not in answers]
         one = (generation or GenerationConfig()).of_one_answer()
@@ -192,15 +199,23 @@ class Chatbot:
 
     def candidates(self, questions: Sequence[str], generation: GenerationConfig | None = None) -> list[list[Answer]]:
         """Returns the result of `n_best` as a list of `Answer`s to each question, with the nearest exchanges."""
-        pairs = zip(self.n_best(questions, generation), self.matches(questions))
+        pairs = zip(self.n_best(questions, generation), self.matches(questions, generation))
         return [[Answer(*one, tuple(near)) for one in answers] for answers, near in pairs]
 
-    def matches(self, questions: Sequence[str]) -> list[list[Match]]:
-        """Returns the nearest `Match`es of each question; empty without a datastore, or for a blank question."""
+    def matches(self, questions: Sequence[str], generation: GenerationConfig | None = None) -> list[list[Match]]:
+        """Returns the nearest `Match`es of each question; empty without a datastore, or for a blank question.
+
+        Those whose answers contain a forbidden word of the `GenerationConfig` are left out.
+        """
+        forbidden = generation.forbidden if generation else ()
         rows = [row for row, question in enumerate(questions) if question.strip()]
         if self.datastore is None or not rows:
             return [[] for _ in questions]
-        nearest = dict(zip(rows, self.datastore.nearest([questions[row] for row in rows], SOURCES)))
+        matches = self.datastore.nearest([questions[row] for row in rows], INSTEAD if forbidden else SOURCES)
+        if forbidden:
+            phrases = Phrases(map(normalize, forbidden))
+            matches = [allowed(near, phrases, self.memorized)[:SOURCES] for near in matches]
+        nearest = dict(zip(rows, matches))
         return [nearest.get(row, []) for row in range(len(questions))]
 
     def way(
@@ -211,7 +226,8 @@ class Chatbot:
     ) -> str:
         """Returns the way of answering for these arguments; raises `InputError` if they conflict."""
         calibrated = fallback.confidence.answer_by if fallback else None
-        way = checked_way(answer_by or (GENERATE if generation else calibrated or self.answering.way))
+        decoding = generation is not None and not generation.only_forbids
+        way = checked_way(answer_by or (GENERATE if decoding else calibrated or self.answering.way))
         if calibrated not in (None, way):
             raise InputError(
                 _(
@@ -220,7 +236,7 @@ class Chatbot:
                     way=way,
                 )
             )
-        if way != GENERATE and generation:
+        if way != GENERATE and decoding:
             raise InputError(_("answers by {way}: leave out the decoding settings, or answer by generate", way=way))
         if way != GENERATE and self.datastore is None:
             raise InputError(
@@ -287,10 +303,10 @@ class Chatbot:
         generation = chosen_generation(strategy, generation)
         way = self.way(answer_by, fallback, generation)
         if fallback and fallback.by_similarity:
-            [answer] = self.answers([question], answer_by=way)
+            [answer] = self.answers([question], answer_by=way, generation=generation)
             yield from filter(None, [fallback.apply(answer, *self.pieces([question]))])
             return answer
-        [near] = self.matches([question])
+        [near] = self.matches([question], generation)
         if self.retrieves(near, way):
             yield near[0].exchange.answer
             return retrieved(near)
@@ -376,6 +392,18 @@ def generating():
     with silent_tensorflow():
         from keras_transformer.decoding import generate
     return generate
+
+
+def allowed(near, phrases, memorized=False):
+    """Returns the matches whose answers contain none of the `Phrases`.
+
+    One that takes the place of the nearest is similar enough that its answer may well be right. A bot that memorized
+    its corpus takes any: it is not sure of it, but what it would generate instead is ungrammatical.
+    """
+    without = [match for match in near if not phrases.occur_in(match.exchange.answer)]
+    if memorized or without[:1] == near[:1]:
+        return without
+    return [match for match in without if match.similarity >= UNSURE]
 
 
 def retrieved(near):

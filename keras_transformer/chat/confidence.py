@@ -89,7 +89,7 @@ class Confidence:
         """
         run = Run(run_dir)
         calibration = cls.of_run(run)
-        if answer_by is None and generation is None:
+        if answer_by is None and (generation is None or generation.only_forbids):
             answer_by = calibration.answer_by
         if answer_by in (None, GENERATE):
             requested = decoding_settings(generation, run.config.max_length - 1)
@@ -305,7 +305,10 @@ def decoding_settings(generation: GenerationConfig | None, longest: int) -> dict
     config = (generation or GenerationConfig()).limited_to(longest)
     names = ("max_length", "min_length", "repetition_penalty", "no_repeat_ngram")
     settings = {name: getattr(config, name) for name in names}
-    return {"strategy": described(config.strategy), **settings, "forbidden_ids": list(config.forbidden_ids)}
+    settings |= {"forbidden_ids": list(config.forbidden_ids)}
+    if config.forbidden:  # Calibrations by earlier versions have no such key.
+        settings["forbidden"] = list(config.forbidden)
+    return {"strategy": described(config.strategy), **settings}
 
 
 def in_words(settings):

@@ -16,13 +16,13 @@ def with_previous_turns(bot, history, question):
     return BETWEEN.join([*before, question])
 
 
-def is_known(bot, query, way):
-    """Returns whether a question is answered from the datastore."""
-    [near] = bot.matches([query])
+def is_known(bot, query, way, generation=None):
+    """Returns whether a question is answered from the datastore, given the `GenerationConfig`."""
+    [near] = bot.matches([query], generation)
     return bot.retrieves(near, way)
 
 
-def unknown_characters(bot, query, question, way):
+def unknown_characters(bot, query, question, way, generation=None):
     """Returns the characters of a question if all are unknown and it cannot be retrieved, else an empty list.
 
     Args:
@@ -30,17 +30,18 @@ def unknown_characters(bot, query, question, way):
         query: The question with the turns before it.
         question: The question.
         way: The way of answering.
+        generation: The `GenerationConfig`, if any.
     """
-    if not bot.tokenizer.has_only_unknown(question) or is_known(bot, query, way):
+    if not bot.tokenizer.has_only_unknown(question) or is_known(bot, query, way, generation):
         return []
     return bot.tokenizer.unknown(question)
 
 
-def suggestions(bot, query, way):
+def suggestions(bot, query, way, generation=None):
     """Returns the nearest `Match`es if a bot that memorized its corpus does not know the question, else []."""
     if not bot.memorized:
         return []
-    [near] = bot.matches([query])
+    [near] = bot.matches([query], generation)
     return near if bot.retrieves(near, way) and retrieved(near).unsure else []
 
 

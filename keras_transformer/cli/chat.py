@@ -186,7 +186,7 @@ class Conversation:
                 self.cite()
         except KeyboardInterrupt:
             echo(" …")
-            self.last = query, Answer(reply, 0.0, tuple(self.bot.matches([query])[0]))
+            self.last = query, Answer(reply, 0.0, tuple(self.bot.matches([query], self.generation)[0]))
         self.history += [question, reply]
 
     def streamed(self, query):
@@ -200,7 +200,7 @@ class Conversation:
 
     def suggestions(self, query):
         """Returns the nearest `Match`es if a bot that memorized its corpus does not know the question, else []."""
-        return [] if self.fallback or self.num_return > 1 else suggestions(self.bot, query, self.way)
+        return [] if self.fallback or self.num_return > 1 else suggestions(self.bot, query, self.way, self.generation)
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""
@@ -220,12 +220,12 @@ class Conversation:
 
     def unknown_only(self, query, question):
         """Returns a message if all characters of the question are unknown and it cannot be retrieved, else ""."""
-        unknown = unknown_characters(self.bot, query, question, self.way)
+        unknown = unknown_characters(self.bot, query, question, self.way, self.generation)
         return _("I do not know any of these characters: {characters}", characters=" ".join(unknown)) if unknown else ""
 
     def is_known(self, query):
         """Returns whether the question is answered from the datastore."""
-        return is_known(self.bot, query, self.way)
+        return is_known(self.bot, query, self.way, self.generation)
 
 
 def changed_in_words(way, generation):

@@ -10,7 +10,10 @@ from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.language import translate_count
 
-REPEATED = ("question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS)
+REPEATED = (
+    "question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS,
+    "forbid",
+)  # fmt: skip
 
 
 class EvaluationData(typing.NamedTuple):
@@ -182,8 +185,12 @@ def words_of(options):
     words = []
     for name, value in given_options(options, REPEATED).items():
         if value is not False:
+            flag = f"--{name.replace('_', '-')}"
             values = value if isinstance(value, list) else [value]
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else map(str, values))]
+            if name == "forbid":
+                words += [word for one in values for word in (flag, one)]
+            else:
+                words += [flag, *([] if value is True else map(str, values))]
     return words
 
 

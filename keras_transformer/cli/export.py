@@ -62,7 +62,8 @@ def run_export(options):
     from keras_transformer.export.registry import export, exporter_of
 
     flags = {FLAGS[name]: name for name in chosen if name in FLAGS}
-    check_format_has(options.format, flags | dict.fromkeys(strategy_options_given(options), "generation"))
+    forbid = ["--forbid"] if options.forbid else []
+    check_format_has(options.format, flags | dict.fromkeys([*strategy_options_given(options), *forbid], "generation"))
     if "generation" in exporter_of(options.format).OPTIONS:
         chosen |= decoding_options(options)
     about = export(options.run, options.path, options.format, **fallback_options(options), **chosen)

@@ -44,6 +44,10 @@ def add_strategy_options(parser, n_best=True):
         help=_("penalty for repeated tokens, above 1 (default: 1, none)"),
     )
     group.add_argument("--no-repeat-ngram", type=int, metavar="N", help=_("forbid repeated n-grams of N tokens"))
+    group.add_argument(
+        "--forbid", action="append", metavar="WORD",
+        help=_("word that no answer contains, whether generated or retrieved; repeat it for several words"),
+    )  # fmt: skip
     group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help=_("token ids never to generate"))
 
 

@@ -76,7 +76,8 @@ def start(cache, ended, start_id, max_length, beam):
         two pools of hypotheses, "alive" and "finished". Each pool is a dictionary of "ids" (batch, num_beams,
         max_length), "scores" (log-probabilities, (batch, num_beams)) and "ranks" (batch, num_beams), sorted by rank in
         descending order. The ranks of "alive" are the log-probabilities after the constraints, and those of "finished"
-        are divided by the length penalty as well. Entries with the rank IMPOSSIBLE are empty.
+        are divided by the length penalty as well. "alive" has "places" in the forbidden words as well, int32 (batch,
+        num_beams). Entries with the rank IMPOSSIBLE are empty.
     """
     batch, width = ops.shape(ended)[0], beam.num_beams
     empty = {
@@ -88,7 +89,11 @@ def start(cache, ended, start_id, max_length, beam):
     return {
         "index": ops.convert_to_tensor(0, "int32"),
         "last": ops.full((batch * width,), start_id, "int32"),
-        "alive": {**empty, "ranks": ops.tile(ops.expand_dims(first, 0), (batch, 1))},
+        "alive": {
+            **empty,
+            "ranks": ops.tile(ops.expand_dims(first, 0), (batch, 1)),
+            "places": ops.zeros((batch, width), "int32"),
+        },
         "finished": empty,
         "ended": ended,
         "cache": cache,
@@ -132,7 +137,7 @@ def grow(beam, constraints, state, log_probabilities, reorder, end_id):
     alive, index, width = state["alive"], state["index"], beam.num_beams
     batch, _, max_length = ops.shape(alive["ids"])
     ids = ops.reshape(alive["ids"], (batch * width, max_length))
-    allowed = constraints.apply(log_probabilities, ids, index, end_id)
+    allowed = constraints.apply(log_probabilities, ids, index, end_id, ops.reshape(alive["places"], (-1,)))
     ranks = ops.expand_dims(alive["ranks"], 2) + ops.reshape(allowed, (batch, width, allowed.shape[-1]))
     # At most one candidate per beam is the end token, so 2 · num_beams candidates leave enough unfinished ones.
     ranks, beams, tokens = best_candidates(ranks, 2 * width)
@@ -142,6 +147,7 @@ def grow(beam, constraints, state, log_probabilities, reorder, end_id):
         "ids": with_token(pick(alive["ids"], beams), tokens, index),
         "scores": pick(alive["scores"], beams) + ops.squeeze(gain, 2),
         "ranks": ranks,
+        "places": constraints.follow(pick(alive["places"], beams), tokens),
     }
     ends = ops.equal(tokens, end_id)
     ending = {**candidates, "ranks": ops.where(ends, ranks, IMPOSSIBLE)}

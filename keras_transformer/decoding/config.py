@@ -8,9 +8,12 @@ from typing import TypeAlias
 
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
+from keras_transformer.decoding.forbidden_words import forbidden_words
+from keras_transformer.decoding.phrases import checked_phrases
 from keras_transformer.decoding.samplers import Forced, Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
+from keras_transformer.text.tokenizer import Tokenizer
 
 MOST_ANSWERS = 10_000  # Maximum number of answers to a question.
 LONGEST = 100_000  # Maximum number of tokens of an answer.
@@ -26,10 +29,17 @@ class AnswerTokens:
     Attributes:
         start_id: Token that starts every answer.
         end_id: Token that ends an answer.
+        tokenizer: The `Tokenizer` of the answers, which forbidden words need; None without them.
     """
 
     start_id: int
     end_id: int
+    tokenizer: Tokenizer | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> AnswerTokens:
+        """Returns the special tokens of a `Tokenizer`."""
+        return cls(tokenizer.start_id, tokenizer.end_id, tokenizer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +59,8 @@ class GenerationConfig:
         repetition_penalty: Factor for the log-probability of tokens that the answer already contains. 1 is no penalty.
         no_repeat_ngram: Size of the n-grams that may occur only once in an answer. 0 disables the constraint.
         forbidden_ids: Token ids that are never generated.
+        forbidden: Words or longer phrases that no answer contains, however they are split into tokens: see `Phrases`.
+            A `Chatbot` does not retrieve answers with them either.
 
     Attributes:
         constraints: The `TokenConstraints`.
@@ -64,11 +76,13 @@ class GenerationConfig:
     repetition_penalty: float = 1.0
     no_repeat_ngram: int = 0
     forbidden_ids: Sequence[int] = ()
+    forbidden: Sequence[str] = ()
     constraints: TokenConstraints = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
         object.__setattr__(self, "strategy", self.strategy or Greedy())
         object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # Hashable, unlike a list.
+        object.__setattr__(self, "forbidden", checked_phrases(self.forbidden))
         constraints = TokenConstraints(
             self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids
         )
@@ -120,6 +134,24 @@ class GenerationConfig:
             InputError: If `min_length` is more than `longest`.
         """
         return self if self.max_length is not None else dataclasses.replace(self, max_length=longest)
+
+    @property
+    def only_forbids(self) -> bool:
+        """Whether forbidden words are all that is set, which retrieved answers can respect, too."""
+        return bool(self.forbidden) and self == GenerationConfig(forbidden=self.forbidden)
+
+    def constraints_for(self, tokens: AnswerTokens) -> TokenConstraints:
+        """Returns the constraints on tokens, with the forbidden words as the tokenizer may split them.
+
+        Raises:
+            InputError: If words are forbidden, and the `AnswerTokens` have no tokenizer.
+        """
+        if not self.forbidden:
+            return self.constraints
+        if tokens.tokenizer is None:
+            raise InputError(_("forbidden words need the tokenizer of the answers: AnswerTokens.of(tokenizer)"))
+        words = forbidden_words(tokens.tokenizer, self.forbidden, self.forbidden_ids, tokens.end_id)
+        return dataclasses.replace(self.constraints, words=words)
 
     def of_one_answer(self) -> GenerationConfig:
         """Returns the configuration for one answer per question, the first of those that it would return."""

@@ -3,6 +3,7 @@
 import dataclasses
 
 from keras_transformer.decoding import ops
+from keras_transformer.decoding.forbidden_words import ForbiddenWords
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
@@ -21,6 +22,7 @@ class TokenConstraints:
             instead, which rewards tokens with a negative logit.)
         no_repeat_ngram: Size of the n-grams that may occur only once in an answer. 0 disables the constraint.
         forbidden_ids: Token ids that are never generated.
+        words: The `ForbiddenWords`; None without them.
 
     Raises:
         InputError: If an argument is out of range.
@@ -30,6 +32,7 @@ class TokenConstraints:
     repetition_penalty: float = 1.0
     no_repeat_ngram: int = 0
     forbidden_ids: tuple = ()
+    words: ForbiddenWords | None = None
 
     def __post_init__(self):
         if self.min_length < 0:
@@ -51,7 +54,7 @@ class TokenConstraints:
         if any(not 0 <= token < 2**31 for token in self.forbidden_ids):
             raise InputError(_("forbidden_ids must be token ids, 0 or more, not {ids}", ids=list(self.forbidden_ids)))
 
-    def apply(self, log_probabilities, ids, index, end_id):
+    def apply(self, log_probabilities, ids, index, end_id, places=None):
         """Applies the constraints to the log-probabilities.
 
         Args:
@@ -59,6 +62,7 @@ class TokenConstraints:
             ids: The answers so far, int32 (rows, max_length), 0 from `index` on.
             index: int32 scalar, the current length of the answers.
             end_id: Token that ends an answer.
+            places: The places of the answers in the forbidden words, int32 (rows,): see `follow`.
 
         Returns:
             The new log-probabilities, float32 (rows, vocab_size). Banned tokens are IMPOSSIBLE.
@@ -70,8 +74,21 @@ class TokenConstraints:
             repeated = occur_in(ids, token)
             log_probabilities = ops.where(repeated, log_probabilities * self.repetition_penalty, log_probabilities)
         if 0 < self.no_repeat_ngram <= ids.shape[1]:
-            banned = ops.logical_or(banned, occur_in(repeating(ids, index, self.no_repeat_ngram), token))
+            repeated = occur_in(repeating(ids, index, self.no_repeat_ngram), token)
+            if self.words:  # Whatever it takes to get past a forbidden word may be repeated.
+                repeated = ops.logical_and(repeated, ops.expand_dims(self.words.is_past(places), 1))
+            banned = ops.logical_or(banned, repeated)
+        if self.words:
+            words_banned, bonus = self.words.judge(places, ids.shape[1] - 1 - index)
+            banned, log_probabilities = ops.logical_or(banned, words_banned), log_probabilities + bonus
         return ops.where(banned, IMPOSSIBLE, log_probabilities)
+
+    def follow(self, places, tokens):
+        """Returns the places in the forbidden words after further tokens: int32, in the shape of both arguments.
+
+        Every answer starts at place 0, and stays there without forbidden words.
+        """
+        return self.words.follow(places, tokens) if self.words else places
 
 
 def occur_in(ids, token):

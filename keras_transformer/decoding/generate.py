@@ -248,25 +248,27 @@ def make_program(incremental, config, tokens):
 
 def make_stepwise_programs(incremental, config, tokens):
     """Creates the `start` and `advance` programs of stepwise greedy decoding or sampling."""
+    constraints = config.constraints_for(tokens)
 
     def start(inputs, uniforms):
         return loop.start(incremental.prefill(inputs, config.max_length), is_blank(inputs), uniforms, tokens.start_id)
 
     def advance(state, limit):
-        return loop.advance(incremental.decode_step, config.strategy, config.constraints, state, limit, tokens.end_id)
+        return loop.advance(incremental.decode_step, config.strategy, constraints, state, limit, tokens.end_id)
 
     return start, advance
 
 
 def make_beam_program(incremental, config, tokens):
     """Creates the program of a beam search: maps questions to the pool of finished answers."""
+    constraints = config.constraints_for(tokens)
 
     def run(inputs):
         cache = incremental.prefill(inputs, config.max_length, copies=config.strategy.num_beams)
         state = beam_search.start(cache, is_blank(inputs), tokens.start_id, config.max_length, config.strategy)
         step, reorder = incremental.decode_step, incremental.reorder_cache
         state = beam_search.advance(
-            step, reorder, config.strategy, config.constraints, state, tokens.end_id, config.num_return
+            step, reorder, config.strategy, constraints, state, tokens.end_id, config.num_return
         )
         return state["finished"]
 

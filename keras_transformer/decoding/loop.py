@@ -22,7 +22,8 @@ def start(cache, ended, uniforms, start_id):
 
     Returns:
         A dictionary of "index" (of the next token), "last" (ids, (rows,)), "ids" so far (rows, max_length), "scores"
-        (their summed log-probabilities, (rows,)), "ended", "uniforms" and "cache".
+        (their summed log-probabilities, (rows,)), "places" (in the forbidden words, (rows,)), "ended", "uniforms" and
+        "cache".
     """
     rows, max_length = ops.shape(uniforms)
     return {
@@ -30,6 +31,7 @@ def start(cache, ended, uniforms, start_id):
         "last": ops.full((rows,), start_id, "int32"),
         "ids": ops.zeros((rows, max_length), "int32"),
         "scores": ops.zeros((rows,), "float32"),
+        "places": ops.zeros((rows,), "int32"),
         "ended": ended,
         "uniforms": uniforms,
         "cache": cache,
@@ -57,7 +59,7 @@ def advance(step, strategy, constraints, state, limit, end_id):
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
         log_probabilities = ops.log_softmax(logits)
-        allowed = constraints.apply(log_probabilities, state["ids"], state["index"], end_id)
+        allowed = constraints.apply(log_probabilities, state["ids"], state["index"], end_id, state["places"])
         chosen = strategy.select_token(allowed, ops.take(state["uniforms"], state["index"], axis=1))
         gain = ops.squeeze(ops.take_along_axis(log_probabilities, chosen[:, None], axis=-1), -1)
         # If the constraints ban every token, the answer ends without an end token.
@@ -69,6 +71,7 @@ def advance(step, strategy, constraints, state, limit, end_id):
             "last": chosen,
             "ids": ops.slice_update(state["ids"], (0, state["index"]), chosen[:, None]),
             "scores": state["scores"] + ops.where(ended, 0.0, gain),
+            "places": constraints.follow(state["places"], chosen),
             "ended": ops.logical_or(ended, ops.equal(chosen, end_id)),
             "cache": cache,
         }

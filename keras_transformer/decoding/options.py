@@ -25,10 +25,10 @@ def generation_config(options):
     for name, number in given_options(options, COUNTS).items():
         if number < 1:
             raise InputError(_("{what} must be at least 1, not {number}", what=_(COUNTS[name]), number=number))
-    strategy = make_strategy(options)
-    if strategy is None:
+    strategy, forbidden = make_strategy(options), options.forbid or ()
+    if strategy is None and not forbidden:
         return None
-    return GenerationConfig(strategy, num_answers(options), **given_options(options, SETTINGS))
+    return GenerationConfig(strategy, num_answers(options), forbidden=forbidden, **given_options(options, SETTINGS))
 
 
 def num_answers(options):
@@ -49,7 +49,10 @@ def check_strategy_options(options):
 
 
 def strategy_options_given(options):
-    """Returns the decoding options that were given, as written on the command line."""
+    """Returns the decoding options that were given, as written on the command line.
+
+    `--forbid` is not among them: retrieved answers respect it, too.
+    """
     names = ("beam", "sample", *OF_BEAMS, *OF_SAMPLES, "n_best", *SETTINGS)
     enabled = (name for name, value in given_options(options, names).items() if value is not False)
     return [f"--{name.replace('_', '-')}" for name in enabled]

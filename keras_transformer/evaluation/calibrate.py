@@ -72,7 +72,7 @@ def scores_and_pieces(bot, questions, answer_by=GENERATE, generation=None):
         generation = (generation or GenerationConfig()).of_one_answer()
         scores = [score for [(_, score)] in bot.n_best(questions, generation)]
     else:
-        scores = [near[0].similarity if near else 0.0 for near in bot.matches(questions)]
+        scores = [near[0].similarity if near else 0.0 for near in bot.matches(questions, generation)]
     return tuple(zip(scores, bot.pieces(questions)))
 
 

@@ -100,7 +100,7 @@ def converted(run, model, quantization):
 
 def greedy_search(run, model):
     """Creates the function that maps a question's ids (1, length) to the "ids" and "scores" of its answer."""
-    tokens = AnswerTokens(run.target_tokenizer.start_id, run.target_tokenizer.end_id)
+    tokens = AnswerTokens.of(run.target_tokenizer)
     config = GenerationConfig(max_length=run.config.max_length - 1)
     (program,) = make_program(incremental(model, run.config.tie_embeddings), config, tokens)
 

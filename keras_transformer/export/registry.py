@@ -103,6 +103,7 @@ def export_saved_model(
     repetition_penalty: float = 1.0,
     no_repeat_ngram: int = 0,
     forbidden_ids: Sequence[int] = (),
+    forbidden: Sequence[str] = (),
     **options: Any,
 ) -> dict[str, Any]:
     """Exports a run as a SavedModel that takes and returns text.
@@ -117,6 +118,7 @@ def export_saved_model(
         repetition_penalty=repetition_penalty,
         no_repeat_ngram=no_repeat_ngram,
         forbidden_ids=forbidden_ids,
+        forbidden=forbidden,
     )
     if strategy is not None or generation != GenerationConfig():
         if options.get("generation") is not None:
@@ -221,7 +223,6 @@ def in_json(options):
         names = (field.name for field in dataclasses.fields(generation) if field.init and field.name != "num_return")
         settings = {name: getattr(generation, name) for name in names}
         chosen = {name: value for name, value in settings.items() if value != getattr(default, name)}
-        if "forbidden_ids" in chosen:
-            chosen["forbidden_ids"] = list(chosen["forbidden_ids"])
+        chosen = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
         options = {"strategy": generation.strategy, **chosen, **options}
     return {name: value.to_dict() if name == "fallback" else described(value) for name, value in options.items()}

@@ -84,7 +84,7 @@ def write(
     if isinstance(one.strategy, Sampling) and one.strategy.seed is None:
         raise InputError(_("an export that samples needs a seed, so that its answers can be compared with the run's"))
     several = dataclasses.replace(one, strategy=strategy_of_several(one.strategy, n_best), num_return=n_best)
-    tokens = AnswerTokens(run.target_tokenizer.start_id, run.target_tokenizer.end_id)
+    tokens = AnswerTokens.of(run.target_tokenizer)
     weights = GraphWeights(model, quantization)
     one, several = (GraphSearch(model, weights, config, tokens, xla) for config in (one, several))
     text = GraphText(run, TOKENIZERS[tokenizer_ops])

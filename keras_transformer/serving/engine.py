@@ -170,7 +170,7 @@ class RunEngine(Engine):
         self.prepare(settings)
         trace = trace_attention(self.bot, question, settings.generation)
         weights = np.round(trace.cross.astype("float64"), 4).tolist()
-        [near] = self.bot.matches([question])
+        [near] = self.bot.matches([question], settings.generation)
         answers = [Answer(*one, tuple(near)) for one in trace.answers]
         return answers, {"question": trace.question, "answer": trace.answer, "weights": weights}
 
@@ -200,7 +200,8 @@ class RunEngine(Engine):
 
     def prepare(self, settings):
         """Limits the programs of the model, once, before an answer that may be generated."""
-        if settings.answer_by == RETRIEVE or self.most_programs is None:
+        retrieves = settings.answer_by == RETRIEVE and not settings.generation
+        if retrieves or self.most_programs is None:
             return
         generating().limit_programs(self.bot.model, self.most_programs)
         self.most_programs = None

@@ -13,9 +13,10 @@ from keras_transformer.serving.engine import Settings
 MAX_CHARACTERS = 10_000
 MAX_QUESTIONS = 100
 MAX_ANSWERS = 16
+MAX_WORDS, MAX_WORD_CHARACTERS = 20, 50  # Of forbidden words.
 BEAMS = 4  # Default number of beams; more if more answers are requested.
 LARGEST = 2**31 - 1
-LIMITS = {"max_length", "min_length", "repetition_penalty", "no_repeat_ngram"}
+LIMITS = {"max_length", "min_length", "repetition_penalty", "no_repeat_ngram", "forbidden"}
 
 
 class Message(BaseModel):
@@ -27,6 +28,8 @@ class Message(BaseModel):
 Question = Annotated[
     str, Field(max_length=MAX_CHARACTERS, description="A question; for a multi-turn run, one turn per line.")
 ]
+
+Word = Annotated[str, Field(max_length=MAX_WORD_CHARACTERS)]
 
 FROM_FLOAT = BeforeValidator(lambda x: int(x) if isinstance(x, float) and x.is_integer() else x)
 Whole = Annotated[int, FROM_FLOAT]
@@ -97,6 +100,10 @@ class GenerationParams(Message):
     repetition_penalty: float = Field(1.0, ge=1, le=100, description="Penalty for repeated tokens; 1 for none.")
     no_repeat_ngram: Whole = Field(
         0, ge=0, le=100, description="Forbid repeated n-grams of this many tokens; 0 for none."
+    )
+
+    forbidden: Annotated[list[Word], Field(max_length=MAX_WORDS)] = Field(
+        [], description="Words that no answer contains, whether generated or retrieved."
     )
 
     def settings(self, num_return=1, attention=False):

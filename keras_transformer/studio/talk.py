@@ -143,7 +143,7 @@ def options_of(by, strategy, beams, temperature, n_best):
     """Returns the controls as options of the command `chat`."""
     options = argparse.Namespace(
         answer_by=by or None, sample=strategy == SAMPLE, beam=int(beams) if strategy == BEAM else None,
-        n_best=int(n_best) if n_best > 1 else None,
+        n_best=int(n_best) if n_best > 1 else None, forbid=None,
         **dict.fromkeys((*OF_BEAMS, *OF_SAMPLES, *SETTINGS)),
     )  # fmt: skip
     if options.sample:

@@ -68,6 +68,18 @@ class SentencePieces:
         """Returns the text of each list of ids."""
         return self._pieces.decode(rows)
 
+    def texts(self):
+        """Returns what each id adds to a decoded text: a text, or bytes for a piece that is a single byte."""
+        return [self._text(i) for i in range(self.size)]
+
+    def _text(self, i):
+        piece = self._pieces.id_to_piece(i)
+        if self._pieces.is_byte(i):
+            return bytes([int(piece.strip("<>"), 16)])
+        if self._pieces.is_control(i) or self._pieces.is_unknown(i):
+            return self._pieces.decode([i])
+        return piece.replace(SPACE, " ")
+
     def pieces(self, text):
         """Returns the pieces of a normalized text."""
         return self._pieces.encode(text, out_type=str)

@@ -34,6 +34,7 @@ class Subwords:
 
     ending = ".subwords"
     units = list
+    composes = False
     unk_id = separator_id = None  # Unknown characters are encoded as bytes.
 
     def __init__(self, data):
@@ -55,6 +56,11 @@ class Subwords:
     def decode(self, rows):
         """Returns the text of each list of ids."""
         return [self._encoder.decode([i for i in row if 0 < i < self.start_id]) for row in rows]
+
+    def texts(self):
+        """Returns what each id adds to a decoded text: a text, or bytes for a piece that is a single byte."""
+        texts = [self._encoder.decode([i]) for i in range(1, len(self.subwords) + 1)]
+        return ["", *texts, *(bytes([byte]) for byte in range(256)), "", ""]
 
     def pieces(self, text):
         """Returns the pieces of a text, where a trailing "_" stands for a space."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
+from keras_transformer.text import jamo as hangul
 from keras_transformer.text import sentence_pieces
 from keras_transformer.text.normalize import check_unicode
 from keras_transformer.text.sentence_pieces import MODEL_TYPES, SentencePieces
@@ -175,6 +176,17 @@ class Tokenizer:
         """
         check_unicode(text)
         return self.vocabulary.normal_form(text)
+
+    def texts(self) -> list[str | bytes]:
+        """Returns what each token id adds to a decoded text: a text, or bytes for a piece that is a single byte.
+
+        With jamo, the texts are letters, which `decode` composes.
+        """
+        return self.vocabulary.texts()
+
+    def spelled(self, text: str) -> str:
+        """Returns a text in the characters of the pieces: with jamo, syllables are split into letters."""
+        return hangul.split(text) if self.vocabulary.composes else text
 
     def pieces(self, text: str) -> list[str]:
         """Splits a text into pieces, where '▁' (SentencePiece) or '_' (.subwords) stands for a space."""

@@ -227,6 +227,45 @@ def test_what_was_taught_answers_in_every_way_and_is_forgotten_again(taught):
     assert taught.answers(["hello", "hello!!", "잘 자"]) == before
 
 
+@pytest.mark.parametrize("strategy", [None, Beam(3), Sampling(seed=1)], ids=["greedy", "beams", "sampling"])
+def test_a_forbidden_word_is_not_generated(bot, strategy):
+    forbidding = GenerationConfig(strategy, forbidden=("꿈", "HI"))
+    for ask in (bot.reply, lambda question, **how: "".join(bot.stream(question, **how))):
+        assert "꿈" not in ask("잘 자", generation=forbidding)
+        assert "Hi" not in ask("hello", generation=forbidding)
+        assert ask("bye", generation=forbidding) == "See you soon!"
+
+
+def test_a_forbidden_word_is_not_retrieved(taught):
+    taught.answering = Answering("retrieve")
+    forbidding = GenerationConfig(forbidden=["Hi"])
+    assert taught.way(generation=forbidding) == "retrieve"
+    hello, bye = taught.answers(["hello", "bye"], generation=forbidding)
+    assert bye.answered_by == "retrieve"
+    assert hello.answered_by == "generate"  # No other exchange has a similar question.
+    for answer in (hello, *hello.sources):
+        assert "Hi" not in (answer.text if answer is hello else answer.exchange.answer)
+    assert "Hi" not in "".join(taught.stream("hello", generation=forbidding))
+
+
+def test_a_similar_exchange_answers_for_one_with_a_forbidden_word(taught):
+    taught.datastore.teach("hello!", "Howdy!")
+    taught.datastore.teach("hello", "Hi!")
+    asked = {"answer_by": "retrieve", "generation": GenerationConfig(forbidden=["hi"])}
+    assert taught.reply("hello", answer_by="retrieve") == "Hi!"
+    [answer] = taught.answers(["hello"], **asked)
+    assert (answer.text, answer.answered_by) == ("Howdy!", "retrieve")
+    assert "".join(taught.stream("hello", **asked)) == "Howdy!"
+
+
+def test_a_memorized_corpus_is_unsure_where_the_answer_is_forbidden(taught):
+    """It does not make up another."""
+    taught.memorized = True
+    [answer] = taught.answers(["hello"], answer_by="retrieve", generation=GenerationConfig(forbidden=["Hi"]))
+    assert (answer.answered_by, answer.unsure) == ("retrieve", True)
+    assert "Hi" not in answer.text
+
+
 def test_what_cannot_be_answered_so_is_refused(taught, bot):
     with pytest.raises(InputError, match="answers by retrieve: leave out the decoding settings"):
         taught.reply("hello", Beam(2), answer_by="retrieve")

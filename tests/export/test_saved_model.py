@@ -97,6 +97,7 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
         {"strategy": Sampling(1.5, seed=7), "n_best": 2, "min_length": 3},
         {"tokenizer_ops": "tensorflow_text", "forbidden_ids": [300, 301], "no_repeat_ngram": 2},
         {"strategy": Beam(2), "xla": False, "repetition_penalty": 1.3},
+        {"forbidden": ["꿈", "hi"]},
     ],
     ids=str,
 )
