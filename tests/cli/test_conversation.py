@@ -40,7 +40,7 @@ class Bot:
     def candidates(self, questions, generation):
         return [self.answers([question]) * generation.num_return for question in questions]
 
-    def matches(self, questions):
+    def matches(self, questions, generation=None):
         return [[] for _ in questions]
 
     def way(self, answer_by, *_):

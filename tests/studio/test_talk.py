@@ -52,7 +52,7 @@ class MemorizedBot:
     def retrieves(self, near, way):
         return "뷁" not in self.asked[-1]
 
-    def matches(self, questions):
+    def matches(self, questions, generation=None):
         self.asked += questions
         sure = questions[0].splitlines()[-1] == "언제 열어?"
         return [(dataclasses.replace(self.known[0], similarity=1.0),) if sure else self.known]

@@ -31,7 +31,7 @@ class Bot:
     def n_best(self, questions):
         return [[(self.known[question][0], -1.0)] for question in questions]
 
-    def matches(self, questions):
+    def matches(self, questions, generation=None):
         found = (self.known[question] for question in questions)
         return [[] if one[2] is None else [Match(Exchange("?", one[1]), one[2])] for one in found]
 
