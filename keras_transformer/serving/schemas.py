@@ -9,6 +9,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.config import LONGEST, GenerationConfig
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.serving.engine import Settings
+from keras_transformer.text.normalize import SPACES
 
 MAX_CHARACTERS = 10_000
 MAX_QUESTIONS = 100
@@ -29,7 +30,8 @@ Question = Annotated[
     str, Field(max_length=MAX_CHARACTERS, description="A question; for a multi-turn run, one turn per line.")
 ]
 
-Word = Annotated[str, Field(max_length=MAX_WORD_CHARACTERS)]
+NOT_BLANK = {"pattern": f"[^{SPACES.strip('[]+')}]"}  # In the description; `GenerationConfig` has a clearer message.
+Word = Annotated[str, Field(max_length=MAX_WORD_CHARACTERS, json_schema_extra=NOT_BLANK)]
 
 FROM_FLOAT = BeforeValidator(lambda x: int(x) if isinstance(x, float) and x.is_integer() else x)
 Whole = Annotated[int, FROM_FLOAT]
