@@ -12,8 +12,8 @@ from keras_transformer.padding import PAD_ID
 
 NEVER = 2**20  # Tokens: more than any answer has.
 # Log-probability of a longer word after a token that ends with a forbidden one. Most words end with their last token,
-# so a token is less likely if only a longer word is allowed after it. Without it, greedy decoding runs into the
-# forbidden word and has to make up a longer one.
+# so a token is less likely if only a longer word is allowed after it; else greedy decoding ends up there more often and
+# has to make one up. Far less would keep words such as "returns" from being said where "return" is forbidden.
 LONGER_WORD = float(np.log(0.01))
 
 
