@@ -188,13 +188,15 @@ def call(monkeypatch, capsys):
     pipe, its locale) is tested in one.
     """
     from keras_transformer.cli.main import main
+    from keras_transformer.language import current_language, language_in_use
 
     def call(*words, stdin=b""):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        try:
-            status = main([*map(str, words)])
-        except SystemExit as exit:  # Wrong usage and `--help`.
-            status = exit.code
+        with language_in_use(current_language()):  # The language of `--lang` ends with the command.
+            try:
+                status = main([*map(str, words)])
+            except SystemExit as exit:  # Wrong usage and `--help`.
+                status = exit.code
         return subprocess.CompletedProcess(words, status, *capsys.readouterr())
 
     return call
