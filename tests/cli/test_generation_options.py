@@ -58,9 +58,9 @@ def test_rules():
 
 def test_forbidden_words():
     assert config("--forbid cat --forbid 고양이") == GenerationConfig(forbidden=("cat", "고양이"))
-    assert config("--forbid cat").only_forbids
+    assert config("--forbid cat").only_words
     assert config("--forbid cat --beam 2") == GenerationConfig(Beam(2), forbidden=("cat",))
-    assert not config("--forbid cat --beam 2").only_forbids
+    assert not config("--forbid cat --beam 2").only_words
     with pytest.raises(InputError, match="a forbidden word is blank"):
         generation_config(argparse.Namespace(**vars(parsed("")) | {"forbid": [" "]}))
 

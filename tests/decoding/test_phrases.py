@@ -69,8 +69,8 @@ def test_a_word_is_pending_until_it_ends():
 )
 def test_what_is_no_list_of_words_is_refused(phrases, message):
     with pytest.raises(InputError, match=message):
-        checked_phrases(phrases)
+        checked_phrases(phrases, "forbidden")
 
 
 def test_the_same_word_counts_once():
-    assert checked_phrases(["b", "a", "b"]) == ("b", "a")
+    assert checked_phrases(["b", "a", "b"], "forbidden") == ("b", "a")
