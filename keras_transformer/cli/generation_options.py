@@ -50,7 +50,7 @@ def add_strategy_options(parser, n_best=True):
     )  # fmt: skip
     group.add_argument(
         "--require", action="append", metavar="WORD",
-        help=_("word that every answer contains; generates by beam search; repeat it for several words"),
+        help=_("word that every answer contains, retrieved or found by beam search; repeat it for several words"),
     )  # fmt: skip
     group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help=_("token ids never to generate"))
 
