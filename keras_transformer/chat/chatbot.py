@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from keras_transformer.models.ensemble import Ensemble
 
 SOURCES = 3  # Maximum number of matches per answer.
-INSTEAD = 30  # Matches among which one without a forbidden word is sought.
+INSTEAD = 30  # Matches among which one with all required words and without a forbidden one is sought.
 BATCH = 64  # Maximum number of questions per batch.
 SECONDS_A_PIECE = 0.05  # Target time per piece of a stream; every piece has an overhead.
 INCOMPLETE = "\ufffd"  # Incomplete bytes of a character decode to this.
@@ -49,9 +49,9 @@ class Chatbot:
     shortcut for `generation=GenerationConfig(strategy)`. With either, the answer is generated. Otherwise `answer_by`
     selects the way of answering; the default is that of the `fallback`, or else that of the run.
 
-    A configuration that only forbids words leaves the way of answering as it is: an exchange whose answer contains one
-    is never retrieved. A similar enough exchange answers in its place, or else the model; where the run memorized its
-    corpus, the nearest that is left.
+    A configuration that only forbids or requires words leaves the way of answering as it is: an exchange whose answer
+    contains a forbidden word, or lacks a required one, is never retrieved. A similar enough exchange answers in its
+    place, or else the model; where the run memorized its corpus, the nearest that is left.
 
     Args:
         model: A trained `transformer()`, an `Ensemble` of several, or the `Run` to load the model from when the first
@@ -205,16 +205,16 @@ class Chatbot:
     def matches(self, questions: Sequence[str], generation: GenerationConfig | None = None) -> list[list[Match]]:
         """Returns the nearest `Match`es of each question; empty without a datastore, or for a blank question.
 
-        Those whose answers contain a forbidden word of the `GenerationConfig` are left out.
+        Those whose answers contain a forbidden word of the `GenerationConfig`, or lack a required one, are left out.
         """
-        forbidden = generation.forbidden if generation else ()
+        of_words = generation is not None and bool(generation.forbidden or generation.required)
         rows = [row for row, question in enumerate(questions) if question.strip()]
         if self.datastore is None or not rows:
             return [[] for _ in questions]
-        matches = self.datastore.nearest([questions[row] for row in rows], INSTEAD if forbidden else SOURCES)
-        if forbidden:
-            phrases = Phrases(map(normalize, forbidden))
-            matches = [allowed(near, phrases, self.memorized)[:SOURCES] for near in matches]
+        matches = self.datastore.nearest([questions[row] for row in rows], INSTEAD if of_words else SOURCES)
+        if of_words:
+            fits = fitting(generation)
+            matches = [allowed(near, fits, self.memorized)[:SOURCES] for near in matches]
         nearest = dict(zip(rows, matches))
         return [nearest.get(row, []) for row in range(len(questions))]
 
@@ -226,7 +226,9 @@ class Chatbot:
     ) -> str:
         """Returns the way of answering for these arguments; raises `InputError` if they conflict."""
         calibrated = fallback.confidence.answer_by if fallback else None
-        decoding = generation is not None and not generation.only_forbids
+        decoding = generation is not None and not generation.only_words
+        if generation and generation.required:  # What is wrong with them shows before the first answer.
+            self.config_of(generation).constraints_for(self.answer_tokens)
         way = checked_way(answer_by or (GENERATE if decoding else calibrated or self.answering.way))
         if calibrated not in (None, way):
             raise InputError(
@@ -394,16 +396,24 @@ def generating():
     return generate
 
 
-def allowed(near, phrases, memorized=False):
-    """Returns the matches whose answers contain none of the `Phrases`.
+def fitting(generation):
+    """Returns a function of texts that tells whether one has all required words and no forbidden one."""
+    forbidden, *required = (
+        Phrases(map(normalize, words)) for words in (generation.forbidden, *([word] for word in generation.required))
+    )
+    return lambda text: not forbidden.occur_in(text) and all(word.occur_in(text) for word in required)
+
+
+def allowed(near, fits, memorized=False):
+    """Returns the matches whose answers fit, which a function of the answer decides.
 
     One that takes the place of the nearest is similar enough that its answer may well be right. A bot that memorized
     its corpus takes any: it is not sure of it, but what it would generate instead is ungrammatical.
     """
-    without = [match for match in near if not phrases.occur_in(match.exchange.answer)]
-    if memorized or without[:1] == near[:1]:
-        return without
-    return [match for match in without if match.similarity >= UNSURE]
+    left = [match for match in near if fits(match.exchange.answer)]
+    if memorized or left[:1] == near[:1]:
+        return left
+    return [match for match in left if match.similarity >= UNSURE]
 
 
 def retrieved(near):

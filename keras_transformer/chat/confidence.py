@@ -89,7 +89,7 @@ class Confidence:
         """
         run = Run(run_dir)
         calibration = cls.of_run(run)
-        if answer_by is None and (generation is None or generation.only_forbids):
+        if answer_by is None and (generation is None or generation.only_words):
             answer_by = calibration.answer_by
         if answer_by in (None, GENERATE):
             requested = decoding_settings(generation, run.config.max_length - 1)
@@ -306,8 +306,8 @@ def decoding_settings(generation: GenerationConfig | None, longest: int) -> dict
     names = ("max_length", "min_length", "repetition_penalty", "no_repeat_ngram")
     settings = {name: getattr(config, name) for name in names}
     settings |= {"forbidden_ids": list(config.forbidden_ids)}
-    if config.forbidden:  # Calibrations by earlier versions have no such key.
-        settings["forbidden"] = list(config.forbidden)
+    words = {"forbidden": list(config.forbidden), "required": list(config.required)}
+    settings |= {name: value for name, value in words.items() if value}  # Earlier calibrations have no such keys.
     return {"strategy": described(config.strategy), **settings}
 
 

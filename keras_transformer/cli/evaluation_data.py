@@ -5,14 +5,21 @@ import typing
 from keras_transformer.cli.generation_options import add_answer_by_option
 from keras_transformer.cli.train_options import add_source_options
 from keras_transformer.data.split import SPLITS
-from keras_transformer.decoding.options import OF_BEAMS, OF_SAMPLES, SETTINGS, check_strategy_options, given_options
+from keras_transformer.decoding.options import (
+    OF_BEAMS,
+    OF_SAMPLES,
+    OF_WORDS,
+    SETTINGS,
+    check_strategy_options,
+    given_options,
+)
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.language import translate_count
 
 REPEATED = (
     "question", "answer", "encoding", "split", "answer_by", "beam", "sample", *OF_BEAMS, *OF_SAMPLES, *SETTINGS,
-    "forbid",
+    *OF_WORDS,
 )  # fmt: skip
 
 
@@ -187,7 +194,7 @@ def words_of(options):
         if value is not False:
             flag = f"--{name.replace('_', '-')}"
             values = value if isinstance(value, list) else [value]
-            if name == "forbid":
+            if name in OF_WORDS:
                 words += [word for one in values for word in (flag, one)]
             else:
                 words += [flag, *([] if value is True else map(str, values))]

@@ -6,7 +6,13 @@ from keras_transformer.backend.tensorflow_import import import_tensorflow_quietl
 from keras_transformer.cli.console import add_command, echo
 from keras_transformer.cli.generation_options import add_fallback_options, add_strategy_options, fallback_options
 from keras_transformer.cli.info import export_answers_by
-from keras_transformer.decoding.options import check_strategy_options, generation_config, strategy_options_given
+from keras_transformer.decoding.options import (
+    OF_WORDS,
+    check_strategy_options,
+    generation_config,
+    given_options,
+    strategy_options_given,
+)
 from keras_transformer.errors import InputError
 from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
 from keras_transformer.language import translate as _
@@ -62,8 +68,8 @@ def run_export(options):
     from keras_transformer.export.registry import export, exporter_of
 
     flags = {FLAGS[name]: name for name in chosen if name in FLAGS}
-    forbid = ["--forbid"] if options.forbid else []
-    check_format_has(options.format, flags | dict.fromkeys([*strategy_options_given(options), *forbid], "generation"))
+    words = [f"--{name}" for name in given_options(options, OF_WORDS)]
+    check_format_has(options.format, flags | dict.fromkeys([*strategy_options_given(options), *words], "generation"))
     if "generation" in exporter_of(options.format).OPTIONS:
         chosen |= decoding_options(options)
     about = export(options.run, options.path, options.format, **fallback_options(options), **chosen)

@@ -48,6 +48,10 @@ def add_strategy_options(parser, n_best=True):
         "--forbid", action="append", metavar="WORD",
         help=_("word that no answer contains, whether generated or retrieved; repeat it for several words"),
     )  # fmt: skip
+    group.add_argument(
+        "--require", action="append", metavar="WORD",
+        help=_("word that every answer contains, retrieved or found by beam search; repeat it for several words"),
+    )  # fmt: skip
     group.add_argument("--forbidden-ids", type=int, nargs="+", metavar="ID", help=_("token ids never to generate"))
 
 

@@ -10,6 +10,7 @@ from keras_transformer.layers import Tensor
 from keras_transformer.padding import PAD_ID
 
 MOST_BEAMS = 1000
+LAST = 2**30  # More than any turn.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,6 +128,9 @@ def advance(step, reorder, beam, constraints, state, end_id, num_return):
         settled = within_reach <= state["finished"]["ranks"][:, num_return - 1]
         return {**state, "ended": ops.logical_or(state["ended"], settled)}
 
+    if constraints.required:
+        places = ops.zeros((*ops.shape(state["alive"]["ranks"]), len(constraints.required.words)), "int32")
+        state = {**state, "alive": {**state["alive"], "required": places}}
     state = ops.while_loop(unfinished, lambda state: (add_token(state),), (state,))[0]
     cut = {**state["alive"], "ranks": ops.where(state["index"] < max_length, IMPOSSIBLE, state["alive"]["ranks"])}
     return {**state, "finished": clear_impossible(with_finished(beam, state, cut, max_length))}
@@ -137,10 +141,14 @@ def grow(beam, constraints, state, log_probabilities, reorder, end_id):
     alive, index, width = state["alive"], state["index"], beam.num_beams
     batch, _, max_length = ops.shape(alive["ids"])
     ids = ops.reshape(alive["ids"], (batch * width, max_length))
-    allowed = constraints.apply(log_probabilities, ids, index, end_id, ops.reshape(alive["places"], (-1,)))
+    required = constraints.required
+    missing = required.missing(ops.reshape(alive["required"], (batch * width, -1))) if required else None
+    allowed = constraints.apply(log_probabilities, ids, index, end_id, ops.reshape(alive["places"], (-1,)), missing)
     ranks = ops.expand_dims(alive["ranks"], 2) + ops.reshape(allowed, (batch, width, allowed.shape[-1]))
     # At most one candidate per beam is the end token, so 2 · num_beams candidates leave enough unfinished ones.
-    ranks, beams, tokens = best_candidates(ranks, 2 * width)
+    ranks, beams, tokens = (
+        candidates_of_banks(ranks, missing, max_length, end_id) if missing else best_candidates(ranks, 2 * width)
+    )
     rows = beams + width * ops.expand_dims(ops.arange(batch), 1)
     gain = ops.take_along_axis(ops.take(log_probabilities, rows, axis=0), ops.expand_dims(tokens, 2), axis=2)
     candidates = {
@@ -149,6 +157,8 @@ def grow(beam, constraints, state, log_probabilities, reorder, end_id):
         "ranks": ranks,
         "places": constraints.follow(pick(alive["places"], beams), tokens),
     }
+    if required:
+        candidates["required"] = required.follow(pick(alive["required"], beams), tokens)
     ends = ops.equal(tokens, end_id)
     ending = {**candidates, "ranks": ops.where(ends, ranks, IMPOSSIBLE)}
     continuing = {**candidates, "ranks": ops.where(ends, IMPOSSIBLE, ranks), "tokens": tokens, "rows": rows}
@@ -182,6 +192,60 @@ def best_candidates(ranks, number):
     places = ops.cast(places, "int32")
     tokens = ops.take_along_axis(ops.reshape(ops.cast(tokens, "int32"), (batch, width * each)), places, axis=1)
     return best, places // each, tokens
+
+
+def candidates_of_banks(ranks, missing, banks, end_id):
+    """Returns the candidates of a search for answers with required words.
+
+    This is the dynamic beam allocation of Post & Vilar 2018 (section 3), sorted as in Hu et al. 2019 (section 4). The
+    candidates of each beam are its best tokens, and the best of those that bring the answer closer to the required
+    words. They form banks by the number of tokens that are still missing. The beams are dealt out to the banks in turn,
+    beginning with the one where the fewest tokens are missing, and go to the best candidate that is left there. So a
+    hypothesis only competes with those that contain as much of the words, and where a bank has too few candidates, the
+    other banks get its beams.
+
+    Args:
+        ranks: float32 (batch, num_beams, vocab_size).
+        missing: What is `Missing` of the words, in batch · num_beams rows.
+        banks: The number of banks, more than the tokens that are missing after any allowed token.
+        end_id: Token that ends an answer.
+
+    Returns:
+        A tuple like that of `best_candidates`, of num_beams candidates that do not end the answer and as many that do,
+        without their order.
+    """
+    batch, width, vocab_size = ops.shape(ranks)
+    after = ops.reshape(missing.after, (batch, width, vocab_size))
+    closer = after < ops.reshape(missing.now, (batch, width, 1))
+    each = min(width + 1, vocab_size)  # One of them may be the end token.
+    best = [ops.top_k(ops.where(which, ranks, IMPOSSIBLE), each) for which in (closer, ops.logical_not(closer))]
+    of_beam, tokens = (ops.concatenate(pair, axis=2) for pair in zip(*best))
+    tokens = ops.cast(tokens, "int32")
+    bank = ops.minimum(ops.take_along_axis(after, tokens, axis=2), banks - 1)
+    of_beam, tokens, bank = (ops.reshape(values, (batch, width * 2 * each)) for values in (of_beam, tokens, bank))
+    ends = ops.equal(tokens, end_id)
+    continuing = ops.where(ends, IMPOSSIBLE, of_beam)
+    dealt = ops.top_k(-turns(continuing, bank, banks), width)[1]
+    ending, ended = ops.top_k(ops.where(ends, of_beam, IMPOSSIBLE), width)
+    places = ops.cast(ops.concatenate([dealt, ended], axis=1), "int32")
+    ranks = ops.concatenate([pick(continuing, dealt), ending], axis=1)
+    return ranks, places // (2 * each), pick(tokens, places)
+
+
+def turns(ranks, bank, banks):
+    """Returns when each candidate gets a beam, int32 (batch, candidates): the least first, and impossible ones last.
+
+    Args:
+        ranks: float32 (batch, candidates).
+        bank: The bank of each candidate, int32 (batch, candidates).
+        banks: The number of banks.
+    """
+    order = ops.argsort(-ranks, axis=1)
+    ranks, bank = pick(ranks, order), pick(bank, order)
+    so_far = ops.cumsum(ops.one_hot(bank, banks, dtype="int32"), axis=1)
+    position = ops.squeeze(ops.take_along_axis(so_far, ops.expand_dims(bank, 2), axis=2), 2)
+    turn = ops.where(ranks > IMPOSSIBLE / 2, position * banks + bank, LAST)
+    return pick(turn, ops.argsort(order, axis=1))
 
 
 def with_finished(beam, state, ending, length):

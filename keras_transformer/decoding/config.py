@@ -9,10 +9,12 @@ from typing import TypeAlias
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
 from keras_transformer.decoding.forbidden_words import forbidden_words
-from keras_transformer.decoding.phrases import checked_phrases
+from keras_transformer.decoding.phrases import Phrases, checked_phrases
+from keras_transformer.decoding.required_words import RequiredWords, required_words
 from keras_transformer.decoding.samplers import Forced, Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
+from keras_transformer.text.normalize import normalize
 from keras_transformer.text.tokenizer import Tokenizer
 
 MOST_ANSWERS = 10_000  # Maximum number of answers to a question.
@@ -29,7 +31,7 @@ class AnswerTokens:
     Attributes:
         start_id: Token that starts every answer.
         end_id: Token that ends an answer.
-        tokenizer: The `Tokenizer` of the answers, which forbidden words need; None without them.
+        tokenizer: The `Tokenizer` of the answers, which forbidden and required words need; None without them.
     """
 
     start_id: int
@@ -50,7 +52,8 @@ class GenerationConfig:
     configuration and input shape; configurations that differ in the seed only are equal and share it.
 
     Args:
-        strategy: Decoding strategy: `Greedy()` (the default), `Sampling(…)` or `Beam(…)`.
+        strategy: Decoding strategy: `Greedy()`, `Sampling(…)` or `Beam(…)`. The default is `Greedy()`, or `Beam()` with
+            required words.
         num_return: Number of answers per question: independent samples, or the best hypotheses of a beam search, best
             first.
         max_length: Maximum number of tokens of an answer, including the end token. None for the longest answer that
@@ -61,12 +64,14 @@ class GenerationConfig:
         forbidden_ids: Token ids that are never generated.
         forbidden: Words or longer phrases that no answer contains, however they are split into tokens: see `Phrases`.
             A `Chatbot` does not retrieve answers with them either.
+        required: Words or longer phrases that every answer contains, found like forbidden ones. Beam search only. A
+            `Chatbot` does not retrieve answers without them either.
 
     Attributes:
         constraints: The `TokenConstraints`.
 
     Raises:
-        InputError: If a setting is out of range, or the strategy cannot return that many answers.
+        InputError: If a setting is out of range, settings conflict, or the strategy cannot return that many answers.
     """
 
     strategy: Greedy | Sampling | Beam | Forced | None = None
@@ -77,12 +82,14 @@ class GenerationConfig:
     no_repeat_ngram: int = 0
     forbidden_ids: Sequence[int] = ()
     forbidden: Sequence[str] = ()
+    required: Sequence[str] = ()
     constraints: TokenConstraints = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
-        object.__setattr__(self, "strategy", self.strategy or Greedy())
+        object.__setattr__(self, "strategy", self.strategy or (Beam() if self.required else Greedy()))
         object.__setattr__(self, "forbidden_ids", tuple(map(int, self.forbidden_ids)))  # Hashable, unlike a list.
-        object.__setattr__(self, "forbidden", checked_phrases(self.forbidden))
+        object.__setattr__(self, "forbidden", checked_phrases(self.forbidden, "forbidden"))
+        object.__setattr__(self, "required", checked_phrases(self.required, "required"))
         constraints = TokenConstraints(
             self.min_length, self.repetition_penalty, self.no_repeat_ngram, self.forbidden_ids
         )
@@ -101,6 +108,7 @@ class GenerationConfig:
                     max_length=self.max_length,
                 )
             )
+        self.check_required()
         if self.num_return < 1:
             raise InputError(_("num_return must be 1 or more, not {num_return}", num_return=self.num_return))
         if self.num_return > MOST_ANSWERS:
@@ -127,6 +135,21 @@ class GenerationConfig:
                 )
             )
 
+    def check_required(self) -> None:
+        """Raises `InputError` if required words conflict with the strategy or with forbidden words."""
+        if self.required and not isinstance(self.strategy, Beam):
+            raise InputError(_("required words need beam search: Beam(num_beams=4), or --beam 4"))
+        for word in self.required:
+            for other in self.forbidden:
+                if Phrases([normalize(other)]).occur_in(word):
+                    raise InputError(
+                        _(
+                            "{word!r} is required, but {other!r} is forbidden: leave one out",
+                            word=word,
+                            other=other,
+                        )
+                    )
+
     def limited_to(self, longest: int) -> GenerationConfig:
         """Returns the configuration with `max_length` filled in: its own, or `longest` if it is None.
 
@@ -136,22 +159,42 @@ class GenerationConfig:
         return self if self.max_length is not None else dataclasses.replace(self, max_length=longest)
 
     @property
-    def only_forbids(self) -> bool:
-        """Whether forbidden words are all that is set, which retrieved answers can respect, too."""
-        return bool(self.forbidden) and self == GenerationConfig(forbidden=self.forbidden)
+    def only_words(self) -> bool:
+        """Whether forbidden and required words are all that is set, which retrieved answers can respect, too."""
+        words = bool(self.forbidden or self.required)
+        return words and self == GenerationConfig(forbidden=self.forbidden, required=self.required)
 
     def constraints_for(self, tokens: AnswerTokens) -> TokenConstraints:
-        """Returns the constraints on tokens, with the forbidden words as the tokenizer may split them.
+        """Returns the constraints on tokens, with forbidden and required words as the tokenizer may split them.
 
         Raises:
-            InputError: If words are forbidden, and the `AnswerTokens` have no tokenizer.
+            InputError: If there are such words and the `AnswerTokens` have no tokenizer, the tokenizer cannot spell a
+                required word, or all of them do not fit into an answer.
         """
-        if not self.forbidden:
+        if not (self.forbidden or self.required):
             return self.constraints
         if tokens.tokenizer is None:
-            raise InputError(_("forbidden words need the tokenizer of the answers: AnswerTokens.of(tokenizer)"))
-        words = forbidden_words(tokens.tokenizer, self.forbidden, self.forbidden_ids, tokens.end_id)
-        return dataclasses.replace(self.constraints, words=words)
+            raise InputError(
+                _("forbidden and required words need the tokenizer of the answers: AnswerTokens.of(tokenizer)")
+            )
+        of_answers = tokens.tokenizer, self.forbidden_ids, tokens.end_id
+        return dataclasses.replace(
+            self.constraints,
+            words=forbidden_words(self.forbidden, *of_answers) if self.forbidden else None,
+            required=self._that_fit(required_words(self.required, *of_answers)) if self.required else None,
+        )
+
+    def _that_fit(self, required: RequiredWords) -> RequiredWords:
+        """Returns the required words; raises `InputError` if an answer has too few tokens for them."""
+        if self.max_length is not None and self.max_length < required.least_length:
+            raise InputError(
+                _(
+                    "max_length {max_length} is too small for the required words, which take up to {least} tokens",
+                    max_length=self.max_length,
+                    least=required.least_length,
+                )
+            )
+        return required
 
     def of_one_answer(self) -> GenerationConfig:
         """Returns the configuration for one answer per question, the first of those that it would return."""

@@ -4,6 +4,7 @@ import dataclasses
 
 from keras_transformer.decoding import ops
 from keras_transformer.decoding.forbidden_words import ForbiddenWords
+from keras_transformer.decoding.required_words import RequiredWords
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.padding import PAD_ID
@@ -23,6 +24,7 @@ class TokenConstraints:
         no_repeat_ngram: Size of the n-grams that may occur only once in an answer. 0 disables the constraint.
         forbidden_ids: Token ids that are never generated.
         words: The `ForbiddenWords`; None without them.
+        required: The `RequiredWords`; None without them. Only beam search heeds them.
 
     Raises:
         InputError: If an argument is out of range.
@@ -33,6 +35,7 @@ class TokenConstraints:
     no_repeat_ngram: int = 0
     forbidden_ids: tuple = ()
     words: ForbiddenWords | None = None
+    required: RequiredWords | None = None
 
     def __post_init__(self):
         if self.min_length < 0:
@@ -54,7 +57,7 @@ class TokenConstraints:
         if any(not 0 <= token < 2**31 for token in self.forbidden_ids):
             raise InputError(_("forbidden_ids must be token ids, 0 or more, not {ids}", ids=list(self.forbidden_ids)))
 
-    def apply(self, log_probabilities, ids, index, end_id, places=None):
+    def apply(self, log_probabilities, ids, index, end_id, places=None, missing=None):
         """Applies the constraints to the log-probabilities.
 
         Args:
@@ -63,13 +66,15 @@ class TokenConstraints:
             index: int32 scalar, the current length of the answers.
             end_id: Token that ends an answer.
             places: The places of the answers in the forbidden words, int32 (rows,): see `follow`.
+            missing: What is `Missing` of the required words; None without them.
 
         Returns:
             The new log-probabilities, float32 (rows, vocab_size). Banned tokens are IMPOSSIBLE.
         """
         token = ops.arange(log_probabilities.shape[-1])
         never = occur_in(ops.convert_to_tensor([[PAD_ID, *self.forbidden_ids]], "int32"), token)
-        banned = ops.logical_or(never, ops.logical_and(ops.equal(token, end_id), index < self.min_length))
+        ends, left = ops.equal(token, end_id), ids.shape[1] - 1 - index
+        banned = ops.logical_or(never, ops.logical_and(ends, index < self.min_length))
         if self.repetition_penalty != 1:
             repeated = occur_in(ids, token)
             log_probabilities = ops.where(repeated, log_probabilities * self.repetition_penalty, log_probabilities)
@@ -77,9 +82,14 @@ class TokenConstraints:
             repeated = occur_in(repeating(ids, index, self.no_repeat_ngram), token)
             if self.words:  # Whatever it takes to get past a forbidden word may be repeated.
                 repeated = ops.logical_and(repeated, ops.expand_dims(self.words.is_past(places), 1))
+            if missing:  # So may required words.
+                repeated = ops.logical_and(repeated, missing.after >= ops.expand_dims(missing.now, 1))
             banned = ops.logical_or(banned, repeated)
+        if missing:
+            incomplete = ops.where(ends, ops.expand_dims(missing.now, 1) > 0, missing.after > left)
+            banned = ops.logical_or(banned, incomplete)
         if self.words:
-            words_banned, bonus = self.words.judge(places, ids.shape[1] - 1 - index)
+            words_banned, bonus = self.words.judge(places, left)
             banned, log_probabilities = ops.logical_or(banned, words_banned), log_probabilities + bonus
         return ops.where(banned, IMPOSSIBLE, log_probabilities)
 

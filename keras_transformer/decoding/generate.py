@@ -99,7 +99,7 @@ def generate_answers(
         A `Generation`.
 
     Raises:
-        InputError: If the attention of an `Ensemble` is asked for.
+        InputError: If the attention of an `Ensemble` is asked for, or no answer can have the required words.
     """
     if return_attention and isinstance(model, Ensemble):
         raise InputError(_("an ensemble has no attention of its own; ask one of its models"))
@@ -148,6 +148,10 @@ def best_answers(model, inputs, config, tokens):
     """Returns ids (batch, num_return, max_length) and scores (batch, num_return) of a beam search."""
     (run,) = programs(model, make_beam_program, config, tokens)
     pool = run_rows(run, inputs, copies=config.strategy.num_beams)
+    if config.required and ((pool["ids"][:, 0] == PAD_ID).all(axis=1) & (inputs != PAD_ID).any(axis=1)).any():
+        raise InputError(
+            _("no answer with the required words was found: take more beams, a larger max_length, or fewer words")
+        )
     return (pool[name][:, : config.num_return] for name in ("ids", "scores"))
 
 

@@ -10,6 +10,7 @@ from keras_transformer.language import translate as _
 DEFAULT_BEAMS = 4
 OF_BEAMS = ("length_penalty",)
 OF_SAMPLES = ("temperature", "top_k", "top_p", "seed")
+OF_WORDS = ("forbid", "require")
 COUNTS = {"beam": translatable("the number of beams"), "n_best": translatable("the number of answers")}
 SETTINGS = ("min_length", "max_length", "repetition_penalty", "no_repeat_ngram", "forbidden_ids")
 
@@ -25,10 +26,10 @@ def generation_config(options):
     for name, number in given_options(options, COUNTS).items():
         if number < 1:
             raise InputError(_("{what} must be at least 1, not {number}", what=_(COUNTS[name]), number=number))
-    strategy, forbidden = make_strategy(options), options.forbid or ()
-    if strategy is None and not forbidden:
+    words = {"forbidden": options.forbid or (), "required": options.require or ()}
+    if not (strategy_options_given(options) or any(words.values())):
         return None
-    return GenerationConfig(strategy, num_answers(options), forbidden=forbidden, **given_options(options, SETTINGS))
+    return GenerationConfig(make_strategy(options), num_answers(options), **words, **given_options(options, SETTINGS))
 
 
 def num_answers(options):
@@ -51,7 +52,7 @@ def check_strategy_options(options):
 def strategy_options_given(options):
     """Returns the decoding options that were given, as written on the command line.
 
-    `--forbid` is not among them: retrieved answers respect it, too.
+    `--forbid` and `--require` are not among them: retrieved answers respect them, too.
     """
     names = ("beam", "sample", *OF_BEAMS, *OF_SAMPLES, "n_best", *SETTINGS)
     enabled = (name for name, value in given_options(options, names).items() if value is not False)
@@ -59,15 +60,15 @@ def strategy_options_given(options):
 
 
 def make_strategy(options):
-    """Returns the decoding strategy of the options; None if no decoding option is given."""
+    """Returns the decoding strategy of the options; None for the default."""
     from keras_transformer.decoding.beam_search import Beam
-    from keras_transformer.decoding.samplers import Greedy, Sampling
+    from keras_transformer.decoding.samplers import Sampling
 
     if options.sample:
         return Sampling(**given_options(options, OF_SAMPLES))
     if (num_beams := beams(options)) is not None:
         return Beam(num_beams, **given_options(options, OF_BEAMS))
-    return Greedy() if strategy_options_given(options) else None
+    return None
 
 
 def beams(options):

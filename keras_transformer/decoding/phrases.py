@@ -3,15 +3,25 @@
 import collections
 
 from keras_transformer.errors import InputError
+from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
 from keras_transformer.text.normalize import check_unicode, normalize
 
 FOUND = "found"
-MOST_PHRASES = 200
+MOST_PHRASES = {"forbidden": 200, "required": 20}
 MOST_CHARACTERS = 1000  # Of all phrases. The time to prepare them grows with their square, to some seconds.
+BLANK = {
+    "forbidden": translatable("a forbidden word is blank: write the word, or leave it out"),
+    "required": translatable("a required word is blank: write the word, or leave it out"),
+}
+TOO_MANY = {
+    "forbidden": translatable("too many forbidden words: at most {phrases} of {characters} characters together"),
+    "required": translatable("too many required words: at most {phrases} of {characters} characters together"),
+}
 
 # Characters outside of all phrases are told apart only by what they do to a phrase beside them. These stand for them.
 LETTER, FINAL, OTHER = "\ufdd0", "\ufdd1", "\ufdd2"  # Noncharacters: no text has them.
+ANY = "\ufdd3"  # Stands for a character that may be any of these: no phrase is found for sure beside it.
 VOWELS, FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)  # Letters of Hangul, where syllables are split.
 
 
@@ -107,7 +117,7 @@ def stand_in(character):
 
 def in_word(character):
     """Returns whether words with this character end where another begins: a digit, or a letter that has a capital."""
-    return character == LETTER or character.isdecimal() or character.lower() != character.upper()
+    return character in (LETTER, ANY) or character.isdecimal() or character.lower() != character.upper()
 
 
 def may_be_lengthened(last):
@@ -118,28 +128,28 @@ def may_be_lengthened(last):
 def lengthens(last, character):
     """Returns whether a character turns the word or syllable that ends with `last` into another."""
     if ord(last) in VOWELS:
-        return character == FINAL or ord(character) in FINALS
+        return character in (FINAL, ANY) or ord(character) in FINALS
     return in_word(last) and in_word(character)
 
 
-def checked_phrases(phrases):
+def checked_phrases(phrases, kind):
     """Returns phrases as a tuple without duplicates.
+
+    Args:
+        phrases: The phrases.
+        kind: "forbidden" or "required".
 
     Raises:
         InputError: If they are no list of texts, one of them is blank or not valid Unicode, or they are too many.
     """
     if isinstance(phrases, str) or not all(isinstance(phrase, str) for phrase in phrases):
-        raise InputError(_("forbidden must be a list of words, such as ('word',), not {phrases!r}", phrases=phrases))
+        raise InputError(
+            _("{kind} must be a list of words, such as ('word',), not {phrases!r}", kind=kind, phrases=phrases)
+        )
     for phrase in phrases:
         check_unicode(phrase)
         if not normalize(phrase):
-            raise InputError(_("a forbidden word is blank: write the word, or leave it out"))
-    if len(phrases) > MOST_PHRASES or sum(map(len, phrases)) > MOST_CHARACTERS:
-        raise InputError(
-            _(
-                "too many forbidden words: at most {phrases} of {characters} characters together",
-                phrases=MOST_PHRASES,
-                characters=MOST_CHARACTERS,
-            )
-        )
+            raise InputError(_(BLANK[kind]))
+    if len(phrases) > MOST_PHRASES[kind] or sum(map(len, phrases)) > MOST_CHARACTERS:
+        raise InputError(_(TOO_MANY[kind], phrases=MOST_PHRASES[kind], characters=MOST_CHARACTERS))
     return tuple(dict.fromkeys(phrases))

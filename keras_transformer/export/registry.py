@@ -104,6 +104,7 @@ def export_saved_model(
     no_repeat_ngram: int = 0,
     forbidden_ids: Sequence[int] = (),
     forbidden: Sequence[str] = (),
+    required: Sequence[str] = (),
     **options: Any,
 ) -> dict[str, Any]:
     """Exports a run as a SavedModel that takes and returns text.
@@ -119,6 +120,7 @@ def export_saved_model(
         no_repeat_ngram=no_repeat_ngram,
         forbidden_ids=forbidden_ids,
         forbidden=forbidden,
+        required=required,
     )
     if strategy is not None or generation != GenerationConfig():
         if options.get("generation") is not None:

@@ -15,7 +15,14 @@ from keras_transformer.chat.conversation import (
     unknown_characters,
     with_previous_turns,
 )
-from keras_transformer.decoding.options import OF_BEAMS, OF_SAMPLES, SETTINGS, check_strategy_options, generation_config
+from keras_transformer.decoding.options import (
+    OF_BEAMS,
+    OF_SAMPLES,
+    OF_WORDS,
+    SETTINGS,
+    check_strategy_options,
+    generation_config,
+)
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.studio.page import paragraph, status, table
@@ -143,8 +150,8 @@ def options_of(by, strategy, beams, temperature, n_best):
     """Returns the controls as options of the command `chat`."""
     options = argparse.Namespace(
         answer_by=by or None, sample=strategy == SAMPLE, beam=int(beams) if strategy == BEAM else None,
-        n_best=int(n_best) if n_best > 1 else None, forbid=None,
-        **dict.fromkeys((*OF_BEAMS, *OF_SAMPLES, *SETTINGS)),
+        n_best=int(n_best) if n_best > 1 else None,
+        **dict.fromkeys((*OF_BEAMS, *OF_SAMPLES, *OF_WORDS, *SETTINGS)),
     )  # fmt: skip
     if options.sample:
         options.temperature = float(temperature)

@@ -260,6 +260,33 @@ def test_a_similar_exchange_answers_for_one_with_a_forbidden_word(taught):
     assert "".join(taught.stream("hello", **asked)) == "Howdy!"
 
 
+def test_a_required_word_is_in_every_answer(bot):
+    requiring = GenerationConfig(required=("꿈", "HI"))
+    for ask in (bot.reply, lambda question, **how: "".join(bot.stream(question, **how))):
+        for question in ("잘 자", "hello", "bye"):
+            answer = ask(question, generation=requiring)
+            assert "꿈" in answer
+            assert HI.occur_in(answer)
+    [best, *others] = bot.n_best(["hello"], GenerationConfig(Beam(4), 3, required=("hi",)))[0]
+    assert best[0] == "Hi there!"
+    assert all(HI.occur_in(text) for text, _ in others)
+
+
+def test_an_answer_with_the_required_words_is_retrieved(taught):
+    asked = {"answer_by": "retrieve", "generation": GenerationConfig(required=["well"])}
+    night, hello = taught.answers(["good night", "hello"], **asked)
+    assert (night.text, night.answered_by) == ("Sleep well.", "retrieve")
+    assert hello.answered_by == "generate"
+    assert Phrases(["well"]).occur_in(hello.text)
+    assert {source.exchange.answer for source in night.sources} == {"Sleep well."}
+
+
+def test_required_words_that_do_not_fit_show_before_an_answer_is_retrieved(taught):
+    many = GenerationConfig(required=[f"{number} times" for number in range(9)])
+    with pytest.raises(InputError, match="max_length 23 is too small for the required words"):
+        taught.answers(["hello"], answer_by="retrieve", generation=many)
+
+
 def test_a_memorized_corpus_is_unsure_where_the_answer_is_forbidden(taught):
     """It does not make up another."""
     taught.memorized = True

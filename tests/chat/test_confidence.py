@@ -112,6 +112,7 @@ def test_settings_that_are_not_said_are_those_that_hold():
     }  # fmt: skip
     assert decoding_settings(GenerationConfig(max_length=23, min_length=0), 23) == decoding_settings(None, 23)
     assert decoding_settings(GenerationConfig(max_length=5), 23)["max_length"] == 5
+    assert decoding_settings(GenerationConfig(required=["cat"]), 23)["required"] == ["cat"]
     seeds = [decoding_settings(GenerationConfig(Sampling(seed=seed)), 23) for seed in (1, 2)]
     assert seeds[0] != seeds[1]
     assert in_words(decoding_settings(None, 23)) == "greedy, max_length 23, repetition_penalty 1.0"

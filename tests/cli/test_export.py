@@ -43,6 +43,10 @@ def test_a_run_is_told_about_too(call, small_run):
             ["RUN", "out", "--format", "run", "--forbid", "cat"],
             "--forbid is an option of --format saved_model, not of run",
         ),
+        (
+            ["RUN", "out", "--format", "litert", "--require", "cat"],
+            "--require is an option of --format saved_model, not of litert",
+        ),
         (["RUN", "out", "--format", "run", "--no-xla"], "--no-xla is an option of --format saved_model, not of run"),
         (
             ["RUN", "out", "--quantization", "bfloat16"],

@@ -58,16 +58,25 @@ def test_rules():
 
 def test_forbidden_words():
     assert config("--forbid cat --forbid 고양이") == GenerationConfig(forbidden=("cat", "고양이"))
-    assert config("--forbid cat").only_forbids
+    assert config("--forbid cat").only_words
     assert config("--forbid cat --beam 2") == GenerationConfig(Beam(2), forbidden=("cat",))
-    assert not config("--forbid cat --beam 2").only_forbids
+    assert not config("--forbid cat --beam 2").only_words
     with pytest.raises(InputError, match="a forbidden word is blank"):
         generation_config(argparse.Namespace(**vars(parsed("")) | {"forbid": [" "]}))
+
+
+def test_required_words():
+    assert config("--require cat --require 고양이") == GenerationConfig(Beam(4), required=("cat", "고양이"))
+    assert config("--require cat --forbid dog").only_words
+    assert config("--require cat --max-length 9") == GenerationConfig(Beam(4), max_length=9, required=("cat",))
+    assert config("--require cat --beam 8 --n-best 2") == GenerationConfig(Beam(8), 2, required=("cat",))
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ("--require cat --sample", r"required words need beam search: Beam\(num_beams=4\), or --beam 4"),
+        ("--require cats --forbid CATS", "'cats' is required, but 'CATS' is forbidden: leave one out"),
         ("--top-p 0.9", "--top-p needs --sample"),
         ("--seed 1 --beam 4", "--seed needs --sample"),
         ("--length-penalty 1", "--length-penalty needs --beam N"),

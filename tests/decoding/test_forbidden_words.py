@@ -9,9 +9,10 @@ from keras import ops
 from keras_transformer import Beam, Greedy, InputError, Sampling, Tokenizer, transformer
 from keras_transformer.decoding import beam_search, loop
 from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
-from keras_transformer.decoding.forbidden_words import NEVER, forbidden_words
+from keras_transformer.decoding.forbidden_words import forbidden_words
 from keras_transformer.decoding.generate import begin, generate_answers
 from keras_transformer.decoding.phrases import Phrases
+from keras_transformer.decoding.piece_reader import NEVER
 
 PAD, UNKNOWN, START, END = range(4)
 
@@ -37,7 +38,7 @@ ID = {piece: number for number, piece in enumerate(CATS.texts()) if piece}
 
 
 def words(*phrases, tokenizer=CATS, forbidden_ids=()):
-    return forbidden_words(tokenizer, phrases, forbidden_ids, END)
+    return forbidden_words(phrases, tokenizer, forbidden_ids, END)
 
 
 def place_of(table, ids):
@@ -262,5 +263,7 @@ def test_eager_equals_compiled(model_and_tokens, strategy):
 
 
 def test_words_need_a_tokenizer():
-    with pytest.raises(InputError, match=r"forbidden words need the tokenizer of the answers: AnswerTokens.of"):
+    with pytest.raises(
+        InputError, match=r"forbidden and required words need the tokenizer of the answers: AnswerTokens.of"
+    ):
         GenerationConfig(forbidden=("cat",)).constraints_for(AnswerTokens(START, END))

@@ -3,7 +3,7 @@
 import pytest
 
 from keras_transformer import InputError
-from keras_transformer.decoding.phrases import FOUND, Phrases, checked_phrases
+from keras_transformer.decoding.phrases import ANY, FOUND, Phrases, checked_phrases
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,21 @@ def test_a_word_is_pending_until_it_ends():
 )
 def test_what_is_no_list_of_words_is_refused(phrases, message):
     with pytest.raises(InputError, match=message):
-        checked_phrases(phrases)
+        checked_phrases(phrases, "forbidden")
 
 
 def test_the_same_word_counts_once():
-    assert checked_phrases(["b", "a", "b"]) == ("b", "a")
+    assert checked_phrases(["b", "a", "b"], "forbidden") == ("b", "a")
+
+
+def test_fewer_words_may_be_required_than_forbidden():
+    with pytest.raises(InputError, match="too many required words: at most 20 of 1000 characters together"):
+        checked_phrases(["word"] * 21, "required")
+    with pytest.raises(InputError, match="a required word is blank"):
+        checked_phrases([""], "required")
+
+
+def test_beside_a_character_that_may_be_any_no_word_is_found():
+    assert Phrases(["cat"]).read(Phrases.start, f"cat{ANY}") != FOUND
+    letters = Phrases(["\u1100\u1161"])  # 가, of split syllables.
+    assert letters.read(letters.start, f"\u1100\u1161{ANY}") != FOUND

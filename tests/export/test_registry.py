@@ -51,6 +51,8 @@ def test_a_strategy_is_written_down_with_its_settings():
     assert in_json({"generation": GenerationConfig(Beam(3), num_return=2), "n_best": 2}) == {
         "strategy": beam, "n_best": 2,
     }  # fmt: skip
+    generation = GenerationConfig(Beam(3), max_length=9, required=["꿈"])
+    assert in_json({"generation": generation}) == {"strategy": beam, "max_length": 9, "required": ["꿈"]}
     generation = GenerationConfig(max_length=9, min_length=2, forbidden_ids=[7], forbidden=["꿈"])
     assert in_json({"generation": generation}) == {
         "strategy": {"kind": "greedy"}, "max_length": 9, "min_length": 2, "forbidden_ids": [7], "forbidden": ["꿈"],

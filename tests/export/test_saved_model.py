@@ -98,6 +98,7 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
         {"tokenizer_ops": "tensorflow_text", "forbidden_ids": [300, 301], "no_repeat_ngram": 2},
         {"strategy": Beam(2), "xla": False, "repetition_penalty": 1.3},
         {"forbidden": ["꿈", "hi"]},
+        {"strategy": Beam(3), "required": ["꿈", "hi"]},
     ],
     ids=str,
 )

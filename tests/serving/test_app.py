@@ -53,11 +53,13 @@ def test_settings_reach_the_chatbot(start, bot):
     ask(server, questions="a", strategy={"kind": "sample", "top_k": 7, "seed": 3}, repetition_penalty=1.5)
     ask(server, questions="a", n_best=6, no_repeat_ngram=2)
     ask(server, questions="a", forbidden=["고양이"])
+    ask(server, questions="a", required=["고양이"])
     assert bot.calls == [
         (["a"], GenerationConfig(Beam(3, 1.0), 2, max_length=5, min_length=2)),
         (["a"], GenerationConfig(Sampling(top_k=7), max_length=20, repetition_penalty=1.5)),
         (["a"], GenerationConfig(Beam(6), 6, max_length=20, no_repeat_ngram=2)),
         (["a"], GenerationConfig(max_length=20, forbidden=["고양이"])),
+        (["a"], GenerationConfig(Beam(4), max_length=20, required=["고양이"])),
     ]
     assert bot.calls[1][1].strategy.seed == 3
 
@@ -73,6 +75,7 @@ def test_a_longer_answer_than_the_model_makes_is_no_setting_of_its_own(start, bo
         ({}, "questions: Field required"),
         ({"questions": "a", "beams": 3}, "beams: Extra inputs are not permitted"),
         ({"questions": "a", "forbidden": [" "]}, "a forbidden word is blank"),
+        ({"questions": "a", "required": ["a"], "strategy": {"kind": "greedy"}}, "required words need beam search"),
         ({"questions": "a", "forbidden": ["a"] * 21}, "forbidden: List should have at most 20 items"),
         ({"questions": 3}, "questions: Input should be a question or a list of questions"),
         ({"questions": []}, "at least 1 item"),
