@@ -8,7 +8,9 @@ pytestmark = pytest.mark.heavy
 
 BEYOND_SCHEMAS = (
     "greedy decoding finds one answer", "beams cannot find", "min_length", "this model does not support attention",
-    "in base64", "this model answers by generate only",
+    "in base64", "this model answers by generate only", "required words need beam search",
+    "is forbidden: leave one out", "is too small for the required words", "no answer with the required words",
+    "no allowed tokens of the tokenizer",
 )  # fmt: skip
 """What a schema cannot say, of values that may not be together above all."""
 
