@@ -66,6 +66,10 @@ class Answer:
         }
 
 
+NOTHING = Answer("", None)
+"""What a bot that memorized its corpus answers if no known question has an n-gram in common with the question."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Answering:
     """The default way of answering of a run.

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keras_transformer.backend.tensorflow_import import silent_tensorflow
-from keras_transformer.chat.answering import GENERATE, HYBRID, TAUGHT_SIMILARITY, UNSURE, Answer, Answering, checked_way
+from keras_transformer.chat.answering import (
+    GENERATE,
+    HYBRID,
+    NOTHING,
+    TAUGHT_SIMILARITY,
+    UNSURE,
+    Answer,
+    Answering,
+    checked_way,
+)
 from keras_transformer.chat.confidence import Fallback, pieces_a_character
 from keras_transformer.chat.datastore import Datastore, Match
 from keras_transformer.decoding import ops
@@ -52,6 +61,9 @@ class Chatbot:
     A configuration that only forbids or requires words leaves the way of answering as it is: an exchange whose answer
     contains a forbidden word, or lacks a required one, is never retrieved. A similar enough exchange answers in its
     place, or else the model; where the run memorized its corpus, the nearest that is left.
+
+    A run that memorized its corpus and retrieves does not generate an answer to a question that has nothing in common
+    with a known one: the answer is empty. What it would generate is ungrammatical.
 
     Args:
         model: A trained `transformer()`, an `Ensemble` of several, or the `Run` to load the model from when the first
@@ -191,6 +203,9 @@ class Chatbot:
         way = self.way(answer_by, fallback, generation)
         matches = self.matches(questions, generation)
         answers = {number: retrieved(near) for number, near in enumerate(matches) if self.retrieves(near, way)}
+        if self.memorized and way != GENERATE:
+            unlike_any = (number for number, near in enumerate(matches) if not near and questions[number].strip())
+            answers |= dict.fromkeys(unlike_any, NOTHING)
         rest = [number for number in range(len(matches)) if number not in answers]
         one = (generation or GenerationConfig()).of_one_answer()
         for number, [(text, score)] in zip(rest, self.n_best([questions[number] for number in rest], one)):
@@ -312,6 +327,8 @@ class Chatbot:
         if self.retrieves(near, way):
             yield near[0].exchange.answer
             return retrieved(near)
+        if self.memorized and way != GENERATE and not near and question.strip():
+            return NOTHING
         config = self.config_of(generation).of_one_answer()
         if isinstance(config.strategy, Beam):
             [[(text, score)]] = self.n_best([question], config)

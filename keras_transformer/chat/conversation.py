@@ -1,7 +1,28 @@
 """What a conversation adds to single questions: the turns before, and questions that a bot cannot answer."""
 
+import dataclasses
+
+from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import retrieved
+from keras_transformer.chat.courtesies import courtesy
 from keras_transformer.text.turns import BETWEEN
+
+EXAMPLES = 3  # Known questions that are named as examples.
+
+
+@dataclasses.dataclass(frozen=True)
+class Guidance:
+    """What a bot that memorized its corpus says in place of an answer.
+
+    Attributes:
+        reply: The reply to a `Courtesy`; "" if the bot does not know the question.
+        questions: Known questions to ask instead.
+        matches: The `Match`es that these questions are from; empty if they are examples.
+    """
+
+    reply: str
+    questions: tuple = ()
+    matches: tuple = ()
 
 
 def with_previous_turns(bot, history, question):
@@ -37,14 +58,36 @@ def unknown_characters(bot, query, question, way, generation=None):
     return bot.tokenizer.unknown(question)
 
 
-def suggestions(bot, query, way, generation=None):
-    """Returns the nearest `Match`es if a bot that memorized its corpus does not know the question, else []."""
-    if not bot.memorized:
-        return []
+def guidance(bot, query, question, way, generation=None):
+    """Returns the `Guidance` if a bot that memorized its corpus does not know the question, else None.
+
+    A courtesy that the corpus itself answers is a question like any other.
+
+    Args:
+        bot: The `Chatbot`.
+        query: The question with the turns before it.
+        question: The question.
+        way: The way of answering.
+        generation: The `GenerationConfig`, if any.
+    """
+    if not bot.memorized or way == GENERATE or not question.strip():
+        return None
     [near] = bot.matches([query], generation)
-    return near if bot.retrieves(near, way) and retrieved(near).unsure else []
+    said = courtesy(question)
+    if said and not (near and courtesy(near[0].exchange.question) == said):
+        return Guidance(said.reply, examples(bot) if said.with_examples else ())
+    if not near:
+        return Guidance("", examples(bot))
+    if bot.retrieves(near, way) and retrieved(near).unsure:
+        return Guidance("", tuple(dict.fromkeys(match.exchange.question for match in near)), tuple(near))
+    return None
 
 
-def questions_of(matches):
-    """Returns the different questions of some `Match`es, in their order."""
-    return list(dict.fromkeys(match.exchange.question for match in matches))
+def examples(bot):
+    """Returns the first questions of the corpus that have different answers, as a tuple."""
+    by_answer = {}
+    for exchange in bot.datastore.exchanges():
+        by_answer.setdefault(exchange.answer, exchange.question)
+        if len(by_answer) == EXAMPLES:
+            break
+    return tuple(by_answer.values())

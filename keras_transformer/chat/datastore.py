@@ -124,6 +124,11 @@ class Datastore:
         self._refresh()
         return self._corrections
 
+    def exchanges(self):
+        """Yields the exchanges that can currently be retrieved, those of the corpus first."""
+        self._refresh()
+        yield from (one for number, one in enumerate(self._exchanges) if number not in self._hidden)
+
     def visible(self):
         """Returns the exchanges that can currently be retrieved.
 

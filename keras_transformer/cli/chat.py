@@ -8,9 +8,8 @@ import threading
 from keras_transformer.chat.answering import HYBRID, RETRIEVE, Answer
 from keras_transformer.chat.chatbot import Chatbot, retrieved
 from keras_transformer.chat.conversation import (
+    guidance,
     is_known,
-    questions_of,
-    suggestions,
     unknown_characters,
     with_previous_turns,
 )
@@ -45,9 +44,11 @@ UNSURE = translatable("  Not sure: the nearest known question is “{question}�
 SUGGESTIONS = translatable(
     "  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong."
 )
+EXAMPLES = translatable("  I do not know that. You can ask me, for example (type a number):")
 # The same without commands, for pipes.
 UNSURE_ALONE = translatable("  Not sure: the nearest known question is “{question}”.")
 SUGGESTIONS_ALONE = translatable("  I do not know that. Did you mean one of these?")
+EXAMPLES_ALONE = translatable("  I do not know that. You can ask me, for example:")
 RIGHT = translatable("What is the right answer?")
 CANCELLED = translatable("Nothing was taught.")
 NO_DATASTORE = translatable("This run has no datastore. Train it again.")
@@ -162,13 +163,13 @@ class Conversation:
         query, reply = self.with_previous_turns(question), ""
         self.last = None
         try:
-            if unknown := self.unknown_only(query, question):
+            if (guide := self.guidance(query, question)) and guide.reply:
+                reply = self.guide(query, guide, guide.reply)
+            elif unknown := self.unknown_only(query, question):
                 echo(unknown)
                 self.last = query, Answer("", 0.0)
-            elif near := self.suggestions(query):
-                self.last = query, retrieved(near)
-                self.suggested = questions_of(near)
-                echo(_(SUGGESTIONS), *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
+            elif guide:
+                self.guide(query, guide, _(SUGGESTIONS if guide.matches else EXAMPLES))
             elif self.num_return > 1:
                 self.before_generating()
                 [answers] = self.bot.candidates([query], self.generation)
@@ -198,9 +199,18 @@ class Conversation:
         )
         self.last = query, (yield from stream)
 
-    def suggestions(self, query):
-        """Returns the nearest `Match`es if a bot that memorized its corpus does not know the question, else []."""
-        return [] if self.fallback or self.num_return > 1 else suggestions(self.bot, query, self.way, self.generation)
+    def guide(self, query, guide, text):
+        """Prints a `Guidance` with a text and numbered questions, of which the next line may choose one."""
+        self.last = query, retrieved(guide.matches) if guide.matches else Answer("", 0.0)
+        self.suggested = list(guide.questions)
+        echo(text, *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
+        return text
+
+    def guidance(self, query, question):
+        """Returns the `Guidance` if a bot that memorized its corpus does not know the question, else None."""
+        if self.fallback or self.num_return > 1:
+            return None
+        return guidance(self.bot, query, question, self.way, self.generation)
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""
@@ -209,7 +219,7 @@ class Conversation:
 
     def hint(self, answer, unsure):
         """Returns the message `unsure` about an answer that was retrieved with low similarity, else ""."""
-        if not answer.unsure or self.fallback:
+        if not (answer.unsure and answer.sources) or self.fallback:
             return ""
         return _(unsure, question=" / ".join(answer.sources[0].exchange.question.splitlines()))
 
@@ -337,10 +347,11 @@ def answer_lines(run_dir, questions, options):
     bot, fallback, generation = conversation.bot, conversation.fallback, conversation.generation
     for question in itertools.takewhile(lambda line: line.strip() not in LEAVING, questions):
         query = conversation.with_previous_turns(question) if question.strip() else ""
-        unknown = conversation.unknown_only(query, question)
-        if query and not unknown and (near := conversation.suggestions(query)):
-            echo(_(SUGGESTIONS_ALONE), *(f"  - {one}" for one in questions_of(near)), sep="\n", flush=True)
-            conversation.history = [*conversation.history, question, ""][-bot.turns :]
+        guide, unknown = conversation.guidance(query, question), conversation.unknown_only(query, question)
+        if guide and (guide.reply or not unknown):
+            text = guide.reply or _(SUGGESTIONS_ALONE if guide.matches else EXAMPLES_ALONE)
+            echo(text, *(f"  - {one}" for one in guide.questions), sep="\n", flush=True)
+            conversation.history = [*conversation.history, question, guide.reply][-bot.turns :]
             continue
         if unknown:
             answers = [Answer(unknown, 0.0)] * conversation.num_return

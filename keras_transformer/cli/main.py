@@ -295,10 +295,17 @@ def run_answer(options):
     for question, pieces, answers in zip(questions, bot.pieces(questions), answer_lists):
         print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
         if typed and answers[0].unsure and not (options.json or fallback):
-            nearest = " / ".join(answers[0].sources[0].exchange.question.splitlines())
-            echo(_("  Not sure: the nearest known question is “{question}”.", question=nearest), file=sys.stderr)
+            echo(doubt(answers[0]), file=sys.stderr)
     sys.stdout.flush()
     return 0
+
+
+def doubt(answer):
+    """Returns the message about an `Answer` of low similarity, or one that is empty for want of a similar question."""
+    if not answer.sources:
+        return _("  Not known: no known question is like this one.")
+    nearest = " / ".join(answer.sources[0].exchange.question.splitlines())
+    return _("  Not sure: the nearest known question is “{question}”.", question=nearest)
 
 
 def runs_and_questions(options):

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.question_index import CANDIDATES, DECIMALS, FEATURES
 from keras_transformer.export.retrieval_index import least_similarity, numbers_by_question, retrieval_arrays
 from keras_transformer.text.core_ops import CPU
@@ -21,6 +22,7 @@ class GraphRetrieval(tf.Module):
         super().__init__()
         exchanges, numbers, index = bot.datastore.visible()
         self._text = text
+        self._closed = bot.memorized and bot.answering.way != GENERATE
         with tf.device(CPU):
             self._ngrams = CharacterNgrams(FEATURES)
             self._keep(**retrieval_arrays(index, numbers))
@@ -42,8 +44,9 @@ class GraphRetrieval(tf.Module):
             inputs: Their ids, int32 (batch, length). A row of zeros is a blank question without a nearest exchange.
 
         Returns:
-            A dictionary of "retrieved", bool (batch,), whether an answer is retrieved; "answers", strings (batch,), ""
-            for answers to generate; and "similarities" of the nearest questions, float32 (batch,), 0 if there is none.
+            A dictionary of "retrieved", bool (batch,), whether no answer is to be generated; "answers", strings
+            (batch,), "" for those to generate, and where a run that memorized its corpus knows nothing similar; and
+            "similarities" of the nearest questions, float32 (batch,), 0 if there is none.
         """
         with tf.device(CPU):
             texts = self._text.normalize(questions)
@@ -51,12 +54,13 @@ class GraphRetrieval(tf.Module):
             nearest, similarities = tf.map_fn(self._nearest, self._ngrams(texts), fn_output_signature=kinds)
             exact = self._exact.lookup(texts)
             similarities = tf.where(exact == NONE, similarities, 1.0)
-            nearest = tf.where(tf.reduce_any(inputs != 0, axis=1), tf.where(exact == NONE, nearest, exact), NONE)
+            asked = tf.reduce_any(inputs != 0, axis=1)
+            nearest = tf.where(asked, tf.where(exact == NONE, nearest, exact), NONE)
             found, numbers = nearest != NONE, tf.maximum(nearest, 0)
-            retrieved = found & (tf.cast(similarities, tf.float64) >= tf.gather(self._least, numbers))
+            answered = found & (tf.cast(similarities, tf.float64) >= tf.gather(self._least, numbers))
             return {
-                "answers": tf.where(retrieved, tf.gather(self._answers, numbers), ""),
-                "retrieved": retrieved,
+                "answers": tf.where(answered, tf.gather(self._answers, numbers), ""),
+                "retrieved": answered | (asked & ~found) if self._closed else answered,
                 "similarities": tf.where(found, similarities, 0.0),
             }
 

@@ -15,6 +15,7 @@ several times the size of the model, and would need a policy that allows WebAsse
 """
 
 import base64
+import dataclasses
 import json
 import pathlib
 import re
@@ -28,6 +29,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from keras_transformer.chat.answering import TAUGHT_SIMILARITY, UNSURE, Answering
 from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.chat.courtesies import COURTESIES
 from keras_transformer.chat.datastore import Exchange, Match, questions_and_answers
 from keras_transformer.chat.question_embeddings import QuestionEmbeddings
 from keras_transformer.chat.question_index import FEATURES, NgramVectorizer, QuestionIndex
@@ -109,6 +111,7 @@ def settings_of(run, bot, fallback):
             "unsure": UNSURE,
         },
         "memorized": bot.memorized,
+        "courtesies": [dataclasses.asdict(courtesy) for courtesy in COURTESIES] if bot.memorized else [],
         "fallback": fallback.to_dict() if fallback else None,
         "check": {"questions": questions, "answers": answers},
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from keras_transformer.chat.answering import GENERATE
 from keras_transformer.errors import InputError
 from keras_transformer.export.retrieval_index import least_similarity, may_retrieve, retrieval_arrays
 from keras_transformer.language import translate as _
@@ -69,7 +70,8 @@ def write_retrieval(bot, folder):
     exchanges, numbers, index = bot.datastore.visible()
     lines = (json.dumps(exported(one, bot.answering), ensure_ascii=False) + "\n" for one in exchanges)
     (folder / EXCHANGES).write_bytes("".join(lines).encode("utf-8"))
-    np.savez_compressed(folder / RETRIEVAL, **retrieval_arrays(index, numbers))
+    closed = np.array(bot.memorized and bot.answering.way != GENERATE)
+    np.savez_compressed(folder / RETRIEVAL, **retrieval_arrays(index, numbers), closed=closed)
     shutil.copyfile(RETRIEVER, folder / RETRIEVER.name)
     return True
 

@@ -9,9 +9,8 @@ import gradio
 from keras_transformer.chat.answering import WAYS
 from keras_transformer.chat.attention_trace import trace_attention
 from keras_transformer.chat.conversation import (
+    guidance,
     is_known,
-    questions_of,
-    suggestions,
     unknown_characters,
     with_previous_turns,
 )
@@ -170,16 +169,21 @@ def answers(page, question, said, run, *controls):
     asked = with_previous_turns(bot, history_of(said), question)
     yield conversation([*said, Turn(question)]), said, "", status(_("Answering …")), "", asked
     answer, cited = None, ""
-    if unknown := unknown_characters(bot, asked, question, way):
+    guide = None if generation and generation.num_return > 1 else guidance(bot, asked, question, way)
+    if guide and guide.reply:
+        turn = Turn(question, guide.reply, guide.reply, suggested=guide.questions)
+    elif unknown := unknown_characters(bot, asked, question, way):
         turn = Turn(question, _("I do not know any of these characters: {characters}", characters=" ".join(unknown)))
     elif generation and generation.num_return > 1:
         [candidates] = bot.candidates([asked], generation)
         answer = candidates[0]
         listing = (f"{number}. {one.text}  ({one.score:.2f})" for number, one in enumerate(candidates, 1))
         turn = Turn(question, "\n".join(listing), answer.text)
-    elif near := suggestions(bot, asked, way):
-        unsure = _("I do not know that. Did you mean one of these? If not, teach me the answer.")
-        turn, cited = Turn(question, unsure, suggested=tuple(questions_of(near))), matches_table(near)
+    elif guide:
+        near = _("I do not know that. Did you mean one of these? If not, teach me the answer.")
+        unsure = near if guide.matches else _("I do not know that. You can ask me, for example:")
+        turn = Turn(question, unsure, suggested=guide.questions)
+        cited = matches_table(guide.matches) if guide.matches else ""
     else:
         stream, reply = bot.stream(asked, answer_by=options.answer_by, generation=generation), ""
         while answer is None:

@@ -295,6 +295,18 @@ def test_a_memorized_corpus_is_unsure_where_the_answer_is_forbidden(taught):
     assert "Hi" not in answer.text
 
 
+def test_a_memorized_corpus_has_no_answer_to_what_is_like_nothing_known(taught):
+    """What the model would generate is ungrammatical."""
+    taught.memorized = True
+    unlike, blank, known = taught.answers(["漢字", " ", "hello"], answer_by="retrieve")
+    assert (unlike.text, unlike.answered_by, unlike.unsure, unlike.sources) == ("", "retrieve", True, ())
+    assert (blank.text, blank.unsure, known.text) == ("", False, "Hi there!")
+    assert list(taught.stream("漢字", answer_by="hybrid")) == []
+    assert taught.answers(["漢字"], answer_by="generate")[0].composed
+    taught.memorized = False
+    assert taught.answers(["漢字"], answer_by="retrieve")[0].composed
+
+
 def test_what_cannot_be_answered_so_is_refused(taught, bot):
     with pytest.raises(InputError, match="answers by retrieve: leave out the decoding settings"):
         taught.reply("hello", Beam(2), answer_by="retrieve")

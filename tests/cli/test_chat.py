@@ -142,6 +142,24 @@ def test_a_pipe_is_told_too_what_is_not_known_or_not_sure(memorized, monkeypatch
     assert hint == f"  Not sure: the nearest known question is “{suggested[0].removeprefix('  - ')}”."
 
 
+def test_a_memorized_corpus_is_greeted_as_anybody_is(memorized, monkeypatch, capsys):
+    """Its own exchanges come first: "hello" and "안녕하세요" are among them, "who are you" is not."""
+    memorized.hear("hello!")
+    assert capsys.readouterr().out == "Hi there!\n"
+    memorized.hear("Who are you?")
+    first, *examples = capsys.readouterr().out.splitlines()
+    assert first == "I am a bot that answers set questions, for example:"
+    assert [line[:5] for line in examples] == ["  1. ", "  2. ", "  3. "]
+    memorized.hear("漢字")
+    assert capsys.readouterr().out == "I do not know any of these characters: 漢 字\n"
+    monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
+    answer_lines("run", ["who are you?", "hello!"], memorized.options)
+    first, *examples, last = capsys.readouterr().out.splitlines()
+    assert first == "I am a bot that answers set questions, for example:"
+    assert len(examples) == 3 and all(line.startswith("  - ") for line in examples)
+    assert last == "Hi there!"
+
+
 def test_a_memorized_corpus_answers_what_it_knows(memorized, capsys):
     for question in ("잘 자", "잘자"):
         memorized.hear(question)

@@ -77,6 +77,12 @@ def test_characters_that_no_question_has_and_blank_questions_find_nothing(make_b
     assert ask([]) == []
 
 
+def test_a_memorized_corpus_has_no_answer_to_them_and_generates_none(make_bot, graph_of):
+    bot = make_bot(Answering("retrieve"))
+    bot.memorized = True
+    assert graph_of(bot)(["漢字", "", "배고파"]) == [("", True, 0.0), ("", False, 0.0), ("밥 먹어요.", True, 1.0)]
+
+
 def test_corrections_are_part_of_it(make_bot, graph_of, questions):
     bot = make_bot(Answering("retrieve"))
     bot.datastore.teach("배고파", "따뜻한 국밥 어때요?")

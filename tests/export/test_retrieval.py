@@ -63,6 +63,12 @@ def test_characters_that_no_question_has_and_blank_questions_find_nothing(make_b
     assert ask_files(make_bot(Answering("retrieve")), ["漢字", "", " "]) == [None] * 3
 
 
+def test_a_memorized_corpus_has_no_answer_to_them_and_generates_none(make_bot, ask_files):
+    bot = make_bot(Answering("retrieve"))
+    bot.memorized = True
+    assert ask_files(bot, ["漢字", "배고파"]) == [("", 0.0), ("밥 먹어요.", 1.0)]
+
+
 def test_corrections_are_part_of_it(make_bot, ask_files, questions):
     bot = make_bot(Answering("retrieve"))
     bot.datastore.teach("배고파", "따뜻한 국밥 어때요?")

@@ -45,6 +45,7 @@ class MemorizedBot:
 
     def __init__(self):
         self.asked = []
+        self.datastore = argparse.Namespace(exchanges=lambda: (match.exchange for match in self.known))
 
     def way(self, *_how):
         return "retrieve"
@@ -82,6 +83,13 @@ def test_suggestions_are_buttons_and_no_turn_of_the_conversation():
     said, asked = talk("주차 돼?", "언제 열어?")
     assert (asked, said[1]) == ("언제 열어?", Turn("언제 열어?", "아홉 시", "아홉 시"))
     assert talk("주차 돼?", "언제 열어?", "왜?")[1] == "언제 열어?\n아홉 시\n왜?"
+
+
+def test_a_greeting_is_answered_with_examples_as_buttons():
+    said, asked = talk("안녕하세요!", "왜?")
+    assert said[0].shown == "안녕하세요! 예를 들어 이런 것을 물어보세요."
+    assert said[0].suggested == ("언제 열어?", "어디야?")
+    assert asked == f"안녕하세요!\n{said[0].shown}\n왜?"
 
 
 def test_what_the_page_says_itself_is_no_turn_of_the_conversation():

@@ -2,6 +2,7 @@
 
 const GENERATE = "generate", HYBRID = "hybrid";
 const SOURCES = 3; // Maximum number of matches per answer.
+const EXAMPLES = 3; // Known questions that are named as examples.
 const BETWEEN = "\n"; // Joins the turns of a conversation.
 
 class Chatbot {
@@ -71,6 +72,10 @@ class Chatbot {
       yield this.retrieved(near);
       return;
     }
+    if (this.settings.memorized && way !== GENERATE && !near.length) {
+      yield { text: "", score: null, sources: [], unsure: true };
+      return;
+    }
     const ids = this.idsOf(question);
     const { fallback } = this.settings;
     const answers =
@@ -103,12 +108,34 @@ class Chatbot {
     return nothingElse && !this.retrieves(this.matches(query), way) ? unknown : [];
   }
 
-  // Returns the nearest known questions if a bot that memorized its corpus does not know the question, else [].
-  suggestions(query, way) {
-    if (!this.settings.memorized || this.settings.fallback) return [];
+  // Returns what a bot that memorized its corpus says if it does not know the question, else null: a reply to a courtesy
+  // or "", known questions to ask instead, and whether they are near the question or examples.
+  guidance(query, question, way) {
+    if (!this.settings.memorized || this.settings.fallback || way === GENERATE || isBlank(question)) return null;
     const near = this.matches(query);
-    if (!this.retrieves(near, way) || !this.retrieved(near).unsure) return [];
-    return [...new Set(near.map(({ exchange }) => exchange.question))];
+    const said = this.courtesy(question);
+    if (said && !(near.length && this.courtesy(near[0].exchange.question) === said)) {
+      return { reply: said.reply, questions: said.with_examples ? this.examples() : [], near: false };
+    }
+    if (!near.length) return { reply: "", questions: this.examples(), near: false };
+    if (!this.retrieves(near, way) || !this.retrieved(near).unsure) return null;
+    return { reply: "", questions: [...new Set(near.map(({ exchange }) => exchange.question))], near: true };
+  }
+
+  // Returns the courtesy that a text consists of, whatever its spaces and punctuation, if it is one.
+  courtesy(text) {
+    const letters = text.normalize("NFC").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+    return this.settings.courtesies.find(({ pattern }) => new RegExp(`^(?:${pattern})$`, "u").test(letters));
+  }
+
+  // Returns the first questions of the corpus that have different answers.
+  examples() {
+    const byAnswer = new Map();
+    for (const { question, answer } of this.index.exchanges) {
+      if (!byAnswer.has(answer)) byAnswer.set(answer, question);
+      if (byAnswer.size === EXAMPLES) break;
+    }
+    return [...byAnswer.values()];
   }
 
   // Traces the attention of the model while it reads a question and writes the answer: the tokens of both, the answer,

@@ -84,14 +84,15 @@ async function ask(question) {
   const query = [...(turns > 1 ? conversation.slice(1 - turns) : []), question].join(BETWEEN);
   addMessage("you", question);
   const { message, body } = addMessage("bot");
-  const unknown = bot.unknownOnly(query, question, choices.way);
-  const suggestions = unknown.length ? [] : bot.suggestions(query, choices.way);
+  const guide = bot.guidance(query, question, choices.way);
+  const unknown = guide?.reply ? [] : bot.unknownOnly(query, question, choices.way);
   let reply = "";
   if (unknown.length) {
     write(body, words().unknown(unknown.join(" ")));
-  } else if (suggestions.length) {
-    write(body, words().suggestions);
-    message.append(make("ul", "suggestions", ...suggestions.map((one) => make("li", "", suggestion(one)))));
+  } else if (guide) {
+    reply = guide.reply;
+    write(body, reply || (guide.near ? words().suggestions : words().examples));
+    message.append(make("ul", "suggestions", ...guide.questions.map((one) => make("li", "", suggestion(one)))));
   } else {
     reply = await streamAnswer(query, message, body);
   }
@@ -117,7 +118,7 @@ async function streamAnswer(query, message, body) {
     }
   }
   if (!answer.text) body.textContent = words().nothing;
-  if (answer.unsure) {
+  if (answer.unsure && answer.sources.length) {
     const nearest = inOneLine(answer.sources[0].exchange.question);
     message.append(write(make("p", "unsure"), words().unsure(nearest)));
   }
@@ -128,7 +129,7 @@ async function streamAnswer(query, message, body) {
 // The sources of an answer: of a retrieved one, the exchanges with this answer; of a generated one, the nearest ones.
 function sourcesOf({ text, score, sources }) {
   const isRetrieved = score === null;
-  const similarity = isRetrieved ? decimal(sources[0].similarity) : "";
+  const similarity = isRetrieved ? decimal(sources[0]?.similarity ?? 0) : "";
   const title = isRetrieved ? words().retrievedFrom(similarity) : words().generatedBy(decimal(score));
   const cited = isRetrieved ? sources.filter(({ exchange }) => exchange.answer === text) : sources;
   const none = bot.index ? words().noSimilar : words().noDatastore;

@@ -57,6 +57,7 @@ class Retriever:
             self.idf, self.starts = arrays["idf"], arrays["starts"]
             self.questions, self.weights = arrays["questions"], arrays["weights"]
             self.vectors, self.embedded = arrays["vectors"], arrays["embedded"]
+            self.closed = bool(arrays["closed"])  # Whether no answer is generated to a question that is like no other.
 
     def answer(self, question):
         """Returns the answer of the nearest known question, if it is similar enough.
@@ -65,11 +66,12 @@ class Retriever:
             question: A text that is not blank.
 
         Returns:
-            A tuple of the answer and the similarity, from 0 to 1. None if an answer should be generated instead.
+            A tuple of the answer and the similarity, from 0 to 1; the answer is empty if none is known and none should
+            be generated. None if an answer should be generated instead.
         """
         number, similarity = self.nearest(question)
         if number is None:
-            return None
+            return ("", 0.0) if self.closed else None
         exchange = self.exchanges[number]
         least = exchange["least_similarity"]
         return None if least is None or similarity < least else (exchange["answer"], similarity)
