@@ -216,6 +216,7 @@ def chatbot_of(settings, tensors):
     if "exchanges" in tensors:
         bot.datastore = Snapshot(tensors)
         bot.answering = Answering(settings["answering"]["way"], settings["answering"]["similarity"])
+        bot.memorized = settings["memorized"]
     return bot
 
 

@@ -92,7 +92,8 @@ async function ask(question) {
   } else if (guide) {
     reply = guide.reply;
     write(body, reply || (guide.near ? words().suggestions : words().examples));
-    message.append(make("ul", "suggestions", ...guide.questions.map((one) => make("li", "", suggestion(one)))));
+    const suggested = guide.questions.map((one) => make("li", "", suggestion(one)));
+    if (suggested.length) message.append(make("ul", "suggestions", ...suggested));
   } else {
     reply = await streamAnswer(query, message, body);
   }
