@@ -33,10 +33,11 @@ def check_corpus(run, survey):
     if run.corpus.get("fingerprint") != survey.fingerprint:
         raise InputError(
             _(
-                "{path}: was trained on another corpus ({pairs} pairs, these are {others}); name another run folder",
+                "{path}: was trained on another corpus, or this one has changed ({pairs} pairs then, {others} now): "
+                "name another run folder, such as --run {path}-2",
                 path=run.path,
                 pairs=run.corpus.get("pairs"),
-                others=sum(survey.sizes.values()),
+                others=survey.pairs,
             )
         )
 

@@ -275,10 +275,17 @@ def test_pairs_that_are_not_of_the_corpus_are_counted_apart():
 
 def test_another_corpus_or_setting_is_refused(trained, pairs):
     run_dir, _ = trained
-    with pytest.raises(InputError, match=r"was trained on another corpus \(160 pairs, these are 150\)"):
+    with pytest.raises(InputError, match=r"was trained on another corpus, .* \(160 pairs then, 150 now\): .*run-2$"):
         train(pairs[:150], run_dir, TINY)
     with pytest.raises(InputError, match="was started with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))
+
+
+def test_pairs_are_counted_once_where_nothing_is_held_out(pairs, tmp_path):
+    config = TINY.replace(hold_out=False, epochs=1)
+    train(pairs[:20], tmp_path / "run", config)
+    with pytest.raises(InputError, match=r"\(20 pairs then, 20 now\)"):
+        train(pairs[1:21], tmp_path / "run", config)
 
 
 def test_a_process_that_does_not_write_has_the_corpus_of_the_one_that_does(trained, pairs, tmp_path, monkeypatch):
