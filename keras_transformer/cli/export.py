@@ -64,6 +64,7 @@ def run_export(options):
     check_strategy_options(options)
     chosen = {name: getattr(options, name) for name in ("quantization", *FLAGS)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
+    check_paths(options)
     import_tensorflow_quietly()
     from keras_transformer.export.registry import export, exporter_of
 
@@ -75,6 +76,15 @@ def run_export(options):
     about = export(options.run, options.path, options.format, **fallback_options(options), **chosen)
     echo(json.dumps(about, ensure_ascii=False, indent=2) if options.json else in_words(options.path, about))
     return 0
+
+
+def check_paths(options):
+    """Raises `InputError` if there is no such run, or the export exists: before TensorFlow is imported, for seconds."""
+    from keras_transformer.export.manifest import check_new
+    from keras_transformer.runs.run import Run
+
+    Run(options.run)
+    check_new(options.path)
 
 
 def check_format_has(kind, flags):

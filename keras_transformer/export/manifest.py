@@ -48,6 +48,13 @@ LEAST_EQUAL = 0.5  # Minimum share of equal answers if the weights are rounded.
 SCORES_DIFFER = 1e-2  # Tolerance, relative or in nats. CPU programs differ by a tenth of it, and GPUs round products.
 
 
+def check_new(path):
+    """Raises `InputError` if the path of an export exists and is no empty folder."""
+    path = pathlib.Path(path)
+    if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
+        raise InputError(_("{path}: already exists; use a new or empty folder for the export", path=path))
+
+
 @contextlib.contextmanager
 def new_folder(path, file=None):
     """Context manager for a temporary folder that is moved to `path` at the end, or removed after an error.
@@ -63,9 +70,8 @@ def new_folder(path, file=None):
         InputError: If the target already exists, or cannot be written.
         DiskFull: If the disk is full.
     """
+    check_new(path)
     path = pathlib.Path(path)
-    if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-        raise InputError(_("{path}: already exists; use a new or empty folder for the export", path=path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         remove_leftovers(path)
