@@ -31,9 +31,9 @@ LEGEND = """
 Each cell has the median of all seeds and, in brackets, every seed in order. *Known questions*: the share of all
 questions of the corpus that are answered as there, and of the same questions reworded. Questions that a rewording does
 not change, or turns into another question of the corpus, are left out of its share. *By generate*: the same share of
-generated answers, whatever way of answering training has chosen. *In other words*: the first hundred questions of a FAQ
-as customers might type them who have not read it, with few words in common; they were written beside the FAQ, and the
-right answer is its own. *Unseen
+generated answers, whatever way of answering training has chosen. *In other words*: the questions of a FAQ as customers
+might type them who have not read it, with few words in common; they were written beside the FAQ, and the right answer
+is its own. *Unseen
 questions*: exact match on the test split. Seconds are those of the whole process, from its start to its end.
 """.strip().replace("\n", " ")
 

@@ -159,7 +159,7 @@ def faq(language, size):
 
 
 def faq_asked(language):
-    """Returns a dictionary from the first hundred questions of a FAQ to how a user who has not read it may ask them."""
+    """Returns a dictionary from the questions of a FAQ to how a user who has not read it may ask them."""
     with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
         return {row["question"]: row["asked"] for row in csv.DictReader(file)}
 

@@ -5,16 +5,22 @@ and scaled to unit length. The vectors are trained with a contrastive loss (Info
 4): within a batch, each question should be more similar to its own answer, and to another question with this answer,
 than to the answers and questions of the other rows.
 
+A question or an answer is often replaced by a paraphrase, with synonyms in place of some words (data augmentation by
+synonym replacement: Wei and Zou 2019, "EDA: Easy Data Augmentation Techniques for Boosting Performance on Text
+Classification Tasks"). So the n-grams of words that the corpus does not have get vectors near those of words it has.
+
 The gradient is computed in NumPy. This is short, needs no compilation, and gives the same result on every Keras backend
 and in every process of distributed training. The matrices are small: a second BLAS thread gains nothing, changes the
 last bits and, on a busy machine, spends most of its time waiting. One thread computes their products.
 """
 
 import numpy as np
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from keras_transformer.chat.question_index import NgramVectorizer
 from keras_transformer.text.normalize import normalize
+from keras_transformer.text.thesaurus import Thesaurus
 
 DIMENSIONS = 128
 MOST_NGRAMS = 2**15  # Maximum number of n-grams with a vector: the most frequent ones.
@@ -22,6 +28,7 @@ STEPS, BATCH = 600, 256
 LEARNING_RATE = 0.003
 TEMPERATURE = 0.1
 KEEP_PROBABILITY = 0.7  # N-gram dropout: share of a text's n-grams kept in a step, for robustness to unseen spellings.
+PARAPHRASES, MOST_PARAPHRASES = 24, 50_000  # Maximum number for each text; for all questions, and for all answers.
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Hyperparameters of Adam (Kingma & Ba 2015).
 TINY = 1e-12
 
@@ -69,24 +76,64 @@ def learn_embeddings(questions, answers, seed=0):
     Args:
         questions: The questions, a list of at least one text.
         answers: The answer to each question, a list of texts.
-        seed: Random seed of the initial vectors and of the batches.
+        seed: Random seed of the initial vectors, of the paraphrases, and of the batches.
 
     Returns:
         The `QuestionEmbeddings`.
     """
     random = np.random.default_rng(seed)
-    _vectorizer, *matrices = NgramVectorizer.fit(questions, answers)
-    columns = frequent_columns(matrices)
-    questions, texts = (matrix[:, columns] for matrix in matrices)
+    vectorizer, *matrices = NgramVectorizer.fit(questions, answers)
     groups = np.unique([normalize(answer) for answer in answers], return_inverse=True)[1]
+    questions, answers = (
+        Phrasings(texts, matrix, vectorizer, random) for texts, matrix in zip((questions, answers), matrices)
+    )
+    columns = frequent_columns([questions.vectors, answers.vectors])
+    questions.keep(columns)
+    answers.keep(columns)
     vectors = random.normal(0, DIMENSIONS**-0.5, (len(columns), DIMENSIONS)).astype("float32")
-    optimizer = Adam(vectors.shape)
+    optimizer = Adam(vectors)
     for step in range(STEPS):
         rows = random.choice(len(groups), min(BATCH, len(groups)), replace=False)
-        batch = questions[rows], questions[rows_with_same_group(rows, groups, random)], texts[rows]
+        others = rows_with_same_group(rows, groups, random)
+        batch = questions.draw(rows, random), questions.draw(others, random), answers.draw(rows, random)
         gradient = contrastive_gradient([drop_ngrams(one, random) for one in batch], groups[rows], vectors)
-        vectors -= (1 - step / STEPS) * LEARNING_RATE * optimizer.direction(gradient)
+        optimizer.update(gradient, (1 - step / STEPS) * LEARNING_RATE)
     return QuestionEmbeddings(columns, vectors)
+
+
+class Phrasings:
+    """Texts and their paraphrases as TF-IDF vectors.
+
+    Args:
+        texts: The texts, a list.
+        vectors: Their TF-IDF vectors, sparse float32 (texts, `FEATURES`).
+        vectorizer: The `NgramVectorizer`.
+        random: A NumPy random generator.
+
+    Attributes:
+        vectors: The TF-IDF vectors of all phrasings, sparse float32 (phrasings, columns).
+    """
+
+    def __init__(self, texts, vectors, vectorizer, random):
+        thesaurus, count = Thesaurus.load(), min(PARAPHRASES, MOST_PARAPHRASES // len(texts))
+        paraphrases = [thesaurus.paraphrases(text, count, random) for text in texts]
+        self.vectors = sparse.vstack([vectors, vectorizer([one for row in paraphrases for one in row])], format="csr")
+        self._counts = np.array([len(row) for row in paraphrases])
+        self._starts = len(texts) + np.cumsum(self._counts) - self._counts
+
+    def keep(self, columns):
+        """Keeps only these columns of the vectors."""
+        self.vectors = self.vectors[:, columns]
+
+    def draw(self, rows, random):
+        """Returns the vectors of one phrasing of each text, the text itself included, sparse float32 (rows, columns).
+
+        Args:
+            rows: The numbers of the texts, integers (rows,).
+            random: A NumPy random generator.
+        """
+        numbers = random.integers(0, self._counts[rows], endpoint=True) - 1  # -1 is the text itself.
+        return self.vectors[np.where(numbers < 0, rows, self._starts[rows] + numbers)]
 
 
 def frequent_columns(matrices):
@@ -121,36 +168,48 @@ def contrastive_gradient(batch, groups, vectors):
     """
     same = groups[:, np.newaxis] == groups
     targets = (same / same.sum(axis=1)).astype("float32")  # Symmetric: rows of a group have equal sums.
-    (questions, *others), lengths = zip(*(l2_normalize(one @ vectors) for one in batch))
-    gradients = [np.zeros_like(questions)]
-    for other in others:
+    batch = sparse.vstack(batch, format="csr")
+    units, lengths = l2_normalize(batch @ vectors)
+    questions, *others = units.reshape(3, len(groups), -1)
+    gradients = np.zeros_like(units)
+    of_questions, *of_others = gradients.reshape(3, len(groups), -1)
+    for other, of_other in zip(others, of_others):
         logits = questions @ other.T / TEMPERATURE
         of_logits = (softmax(logits) - targets + softmax(logits.T).T - targets) / (TEMPERATURE * len(groups))
-        gradients[0] += of_logits @ other
-        gradients.append(of_logits.T @ questions)
-    return sum(
-        one.T @ ((gradient - unit * (gradient * unit).sum(axis=1, keepdims=True)) / length)
-        for one, gradient, unit, length in zip(batch, gradients, (questions, *others), lengths)
-    )
+        of_questions += of_logits @ other
+        of_other += of_logits.T @ questions
+    return batch.T @ ((gradients - units * (gradients * units).sum(axis=1, keepdims=True)) / lengths)
 
 
 class Adam:
-    """The update directions of the Adam optimizer (Kingma & Ba 2015, algorithm 1).
+    """The Adam optimizer (Kingma & Ba 2015, algorithm 1, in the order of computation at the end of section 2).
+
+    It needs no further memory, which would take most of the time.
 
     Args:
-        shape: The shape of the trained array.
+        values: The array to train, float32, which is updated in place.
     """
 
-    def __init__(self, shape):
-        self._steps, self._mean, self._square = 0, np.zeros(shape, "float32"), np.zeros(shape, "float32")
+    def __init__(self, values):
+        self._values, self._steps = values, 0
+        self._mean, self._square = np.zeros_like(values), np.zeros_like(values)
 
-    def direction(self, gradient):
-        """Returns the direction of the next update, an array of the same shape as the gradient."""
+    def update(self, gradient, learning_rate):
+        """Updates the values by their gradient, an array of the same shape, which is overwritten."""
         self._steps += 1
-        self._mean += (1 - BETA_1) * (gradient - self._mean)
-        self._square += (1 - BETA_2) * (gradient**2 - self._square)
-        mean = self._mean / (1 - BETA_1**self._steps)
-        return mean / (np.sqrt(self._square / (1 - BETA_2**self._steps)) + EPSILON)
+        rate = learning_rate * np.sqrt(1 - BETA_2**self._steps) / (1 - BETA_1**self._steps)
+        self._mean *= BETA_1 / (1 - BETA_1)
+        self._mean += gradient
+        self._mean *= 1 - BETA_1
+        np.square(gradient, out=gradient)
+        gradient -= self._square
+        gradient *= 1 - BETA_2
+        self._square += gradient
+        step = np.sqrt(self._square, out=gradient)
+        step += EPSILON
+        np.divide(self._mean, step, out=step)
+        step *= rate
+        self._values -= step
 
 
 def softmax(logits):

@@ -5,6 +5,7 @@ from scipy import sparse
 from keras_transformer.chat import question_embeddings
 from keras_transformer.chat.question_embeddings import (
     TEMPERATURE,
+    Phrasings,
     QuestionEmbeddings,
     contrastive_gradient,
     learn_embeddings,
@@ -92,3 +93,25 @@ def test_the_gradient_is_that_of_the_loss():
 
 def test_embeddings_are_kept_in_half_precision():
     assert QuestionEmbeddings([1], [[0.1]]).vectors.dtype == "float16"
+
+
+def test_a_question_is_near_its_paraphrases_with_other_words():
+    """The corpus has neither 비번 nor 까먹, neither "parcel" nor "arrive"."""
+    questions = ["비밀번호를 잊어버렸어요", "몇 시에 문을 여나요?", "How do I get a refund?", "Where is my package?"]
+    answers = ["재설정하세요.", "아홉 시예요.", "Write to us.", "On its way."]
+    vectorizer, *_ = NgramVectorizer.fit(questions, answers)
+    embeddings = learn_embeddings(questions, answers)
+    asked = embeddings(vectorizer(["비번 까먹었어", "영업 시간", "money back", "parcel"])).astype("float32")
+    known = embeddings(vectorizer(questions)).astype("float32")
+    assert list((asked @ known.T).argmax(axis=1)) == [0, 1, 2, 3]
+
+
+def test_every_phrasing_of_a_text_is_drawn_and_none_of_another():
+    texts = ["비번", "漢字"]
+    vectorizer, vectors = NgramVectorizer.fit(texts)
+    phrasings = Phrasings(texts, vectors, vectorizer, np.random.default_rng(0))
+    expected = vectorizer(["비번", "비밀번호"]).toarray()
+    drawn = phrasings.draw(np.zeros(200, int), np.random.default_rng(0)).toarray()
+    assert all((drawn == one).all(axis=1).any() for one in expected)
+    alone = phrasings.draw(np.ones(50, int), np.random.default_rng(0)).toarray()
+    assert (alone == vectorizer(["漢字"]).toarray()).all()
