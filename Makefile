@@ -7,6 +7,8 @@
 # make lint    ruff, the direction of imports, and the types (mypy)
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
 # make catalog brings the catalog of Korean messages up to date with the code, and compiles it
+# make released-run URL=BASE  packs the demonstration run (make demo) into dist/small_talk.zip, which is to be uploaded
+#              below BASE, and prints its row of keras_transformer/data/released_runs.tsv
 # make docs    builds the documentation site in docs/_build, English and Korean
 # make clean   remove the environment and the demonstration run
 
@@ -24,7 +26,7 @@ CATALOG := keras_transformer/locale/ko/LC_MESSAGES/keras_transformer
 COMPILING := tests/benchmarks tests/decoding tests/export
 TRAINING := tests/training
 
-.PHONY: demo test test-fast test-hard test-oldest mutants lint bench notebooks catalog docs clean
+.PHONY: demo test test-fast test-hard test-oldest mutants lint bench notebooks catalog released-run docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/keras-transformer demo --run $(RUN)
@@ -71,6 +73,9 @@ catalog: $(VENV)/installed-test
 	  --locale ko --input-file $(CATALOG).pot --output-file $(CATALOG).po
 	rm $(CATALOG).pot
 	$(BIN)/pybabel --quiet compile --domain "keras_transformer argparse" --directory keras_transformer/locale
+
+released-run: $(VENV)/installed
+	@$(BIN)/python -m release.pack_run $(RUN) --url "$(URL)"
 
 # -W: a warning, such as of a link to a page that is not there, is an error.
 docs: $(VENV)/installed-test

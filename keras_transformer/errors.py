@@ -62,11 +62,17 @@ class RunFolderLost(OSError):
 
 
 class DownloadFailed(OSError):
-    """A file of a corpus could not be downloaded. The received bytes are kept, so that the download can be resumed.
+    """A file of a corpus, or a trained run, could not be downloaded.
 
+    The received bytes are kept, so that the download can be resumed.
     `strerror` is one line that names the address, the reason, and what to do. The command line prints it and exits
     with status 1.
+
+    Attributes:
+        reason: The reason alone.
     """
+
+    reason = ""
 
 
 class RunLocked(InputError):

@@ -5,6 +5,7 @@ are bound to their signatures; `test_python_blocks_run` executes those that need
 """
 
 import ast
+import configparser
 import inspect
 import json
 import os
@@ -24,6 +25,7 @@ from keras_transformer.config import FIELDS
 from keras_transformer.config_file import LISTS, WORDS
 from keras_transformer.data.catalog import PackagedCorpus, packaged_file
 from keras_transformer.data.columns import ANSWER_NAMES, QUESTION_NAMES
+from keras_transformer.data.released_runs import released_runs
 
 ROOT = pathlib.Path(__file__).parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
@@ -66,6 +68,23 @@ def test_commands_have_the_options_of_the_program(page):
 @pytest.mark.parametrize("readme", READMES, ids=lambda page: page.name)
 def test_a_readme_is_read_in_minutes(readme):
     assert len(readme.read_text("utf-8").splitlines()) <= 150
+
+
+def test_pages_name_the_address_of_the_repository_once_it_has_one():
+    setup = configparser.ConfigParser(interpolation=None)
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    address = setup["metadata"].get("url")
+    clones = {page: re.findall(r"git clone (.+?) keras_transformer", page.read_text("utf-8")) for page in PAGES}
+    assert sum(map(len, clones.values())) == 6
+    for page, names in clones.items():
+        assert {*names} <= ({address} if address else {"<this repository>", "<이 저장소>"}), page
+    named = re.findall("^repository-code: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    assert named == ([address] if address else [])
+
+
+@pytest.mark.parametrize(("language", "none"), [("en", "No run is released yet"), ("ko", "아직 공개된 run이 없습니다")])
+def test_pages_say_whether_a_run_is_released(language, none):
+    assert (none in texts_of(language)["how-to/chatbot"]) == (not released_runs())
 
 
 def test_both_languages_have_the_same_pages_and_code():

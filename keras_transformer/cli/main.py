@@ -46,6 +46,7 @@ from keras_transformer.cli.import_tutorial import add_import_tutorial
 from keras_transformer.cli.info import add_info
 from keras_transformer.cli.language_option import add_language_option, choose_language
 from keras_transformer.cli.plot import add_plot
+from keras_transformer.cli.released_runs import use_released_runs
 from keras_transformer.cli.report import add_report
 from keras_transformer.cli.serve import add_serve
 from keras_transformer.cli.studio import add_studio
@@ -88,6 +89,7 @@ def main(arguments=None):
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
             check_backend()
+            use_released_runs(options)
             return options.command(options)
     except InputError as error:
         echo(printable_line(_("keras-transformer: error: {error}", error=error)), file=sys.stderr)

@@ -187,7 +187,7 @@ def packaged_file(name):
 
 
 def data_home():
-    """Returns the folder of all corpora: `KERAS_TRANSFORMER_DATA`, or `keras_transformer` in the user's cache."""
+    """Returns the folder of all downloads: `KERAS_TRANSFORMER_DATA`, or `keras_transformer` in the user's cache."""
     if home := os.environ.get("KERAS_TRANSFORMER_DATA"):
         return pathlib.Path(home)
     caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"

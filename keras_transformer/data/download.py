@@ -272,7 +272,9 @@ def _failure(file, path, reason):
         reason=reason,
         path=path,
     )
-    return DownloadFailed(errno.EIO, message)
+    failure = DownloadFailed(errno.EIO, message)
+    failure.reason = reason
+    return failure
 
 
 def _sha256(path):

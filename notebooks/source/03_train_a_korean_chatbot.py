@@ -34,11 +34,15 @@
 
 # %%
 import importlib
+import os
 import subprocess
 import sys
 
-if importlib.util.find_spec("keras_transformer") is None:  # On a hosted machine, in a clone of the repository.
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "..[datasets,visualize]"], check=True)
+if importlib.util.find_spec("keras_transformer") is None:  # On a hosted machine.
+    package = "..[datasets,visualize]"  # In a clone of the repository.
+    if not os.path.exists("../setup.cfg"):
+        sys.exit("Clone the repository and open this notebook there: it installs keras_transformer from the clone.")
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
     importlib.invalidate_caches()
 
 # %%

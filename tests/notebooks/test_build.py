@@ -1,8 +1,11 @@
 """The notebooks run as they are, and are built from their sources."""
 
 import ast
+import importlib.util
 import json
 import re
+import shutil
+import subprocess
 
 import nbformat
 import pytest
@@ -86,6 +89,94 @@ def test_each_korean_word_stands_for_one_of_the_code(name):
 def test_the_longest_words_are_replaced_first():
     words = {"egg": "달걀", '"an egg"': '"달걀 하나"'}
     assert build.in_korean('print("an egg", egg)', words) == 'print("달걀 하나", 달걀)'
+
+
+def install(name, language="en"):
+    """The code of the cell that installs the package."""
+    return build.code_cells(build.in_language(name, language))[0].source
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """What pip is asked to install, in the folder of notebooks that are not in a clone."""
+    packages = []
+    monkeypatch.setattr(subprocess, "run", lambda command, check: packages.append(command[-1]))
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    return packages
+
+
+@pytest.fixture
+def missing(monkeypatch):
+    """As if the package was not installed."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+
+def test_an_installed_package_is_not_installed_again(installed):
+    exec(install("01_attention_by_hand"))
+    assert installed == []
+
+
+@NAMES
+@LANGUAGES
+def test_in_a_clone_the_package_is_installed_from_there(name, language, installed, missing, tmp_path):
+    (tmp_path / "setup.cfg").touch()
+    exec(install(name, language))
+    assert installed == ["..[datasets,visualize]" if name.startswith("03") else "..[visualize]"]
+
+
+@LANGUAGES
+def test_elsewhere_one_line_says_what_to_do_while_the_repository_has_no_address(
+    language, installed, missing, monkeypatch
+):
+    monkeypatch.setattr(build, "repository", lambda: None)
+    with pytest.raises(SystemExit) as caught:
+        exec(install("01_attention_by_hand", language))
+    assert "keras_transformer" in caught.value.code and "\n" not in caught.value.code
+    assert installed == []
+
+
+@NAMES
+@LANGUAGES
+def test_elsewhere_the_package_is_installed_from_the_address(name, language, installed, missing, monkeypatch):
+    monkeypatch.setattr(build, "repository", lambda: "https://github.com/somebody/something")
+    exec(install(name, language))
+    extras = "datasets,visualize" if name.startswith("03") else "visualize"
+    assert installed == [f"keras-transformer-trainer[{extras}] @ git+https://github.com/somebody/something"]
+    file = f"{name}{build.ENDINGS[language]}"
+    colab = f"https://colab.research.google.com/github/somebody/something/blob/main/notebooks/{file}"
+    head = build.in_language(name, language).cells[0].source.split("\n")[2]
+    assert head.endswith(f" · [Colab]({colab})")
+
+
+def test_only_github_is_linked_to_colab(monkeypatch):
+    monkeypatch.setattr(build, "repository", lambda: "https://code.invalid/somebody/something")
+    assert "olab" not in build.in_language("01_attention_by_hand", "en").cells[0].source
+    assert "git+https://code.invalid/somebody/something" in install("01_attention_by_hand")
+
+
+def test_the_address_is_that_of_the_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "HERE", tmp_path / "notebooks")
+    (tmp_path / "setup.cfg").write_text("[metadata]\nurl = https://code.invalid/100%/\n")
+    assert build.repository() == "https://code.invalid/100%"
+    (tmp_path / "setup.cfg").write_text("[metadata]\n# url = https://code.invalid\n")
+    assert build.repository() is None
+
+
+def test_texts_change_without_new_outputs(tmp_path, monkeypatch):
+    name = "01_attention_by_hand"
+    for ending in build.ENDINGS.values():
+        shutil.copy(build.HERE / f"{name}{ending}", tmp_path)
+    before = built(name, "en")
+    monkeypatch.setattr(build, "repository", lambda: "https://github.com/somebody/something")
+    monkeypatch.setattr(build, "HERE", tmp_path)
+    build.rewrite(name)
+    after = built(name, "en")
+    assert "somebody/something" in after.cells[0].source
+    assert [cell.get("outputs") for cell in after.cells] == [cell.get("outputs") for cell in before.cells]
+    monkeypatch.setattr(build, "in_korean", lambda code, words: f"{code}\n1 + 1")
+    with pytest.raises(ValueError, match=r"01_attention_by_hand.ko.ipynb: the code of its source has changed"):
+        build.rewrite(name)
 
 
 @NAMES
