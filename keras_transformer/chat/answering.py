@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ANSWERING = "answering.json"
 Way = Literal["generate", "retrieve", "hybrid"]
 GENERATE, RETRIEVE, HYBRID = WAYS = get_args(Way)
-UNSURE = 0.45  # Below this similarity, a retrieved answer is wrong more often than not.
+UNSURE = 0.5  # Below this similarity, a retrieved answer is wrong more often than not.
 # From this similarity on, a taught exchange answers even in a generating run. Of 1,000 other questions to ChatbotData,
 # 50 taught exchanges would answer 2; at .8, about half as many respellings of the taught questions.
 TAUGHT_SIMILARITY = 0.7

@@ -1,12 +1,13 @@
 """An index that finds the stored questions nearest to a new question.
 
-The similarity of two questions is the mean of two cosines:
+The similarity of two questions is a weighted mean of two cosines:
 
 - The cosine of TF-IDF vectors of character n-grams (`character_ngrams`). It needs no training and tolerates
 misspelling. The answer of a stored question counts a little, because users often ask with the words of the answer.
-- The cosine of embeddings (`question_embeddings`), which are trained on the corpus. It is multiplied by the coverage of
-the new question: the share of its n-grams that have a vector. Otherwise one word in common with a stored question would
-make an out-of-domain question similar.
+- The cosine of embeddings (`question_embeddings`), which are trained on the corpus and know synonyms. It is multiplied by
+the coverage of the new question: the share of its n-grams that have a vector. Otherwise one word in common with a
+stored question would make an out-of-domain question similar. An n-gram without a vector, which only a question that was
+added later can have in common with a new one, has the weight of both cosines instead.
 """
 
 import numpy as np
@@ -17,6 +18,7 @@ from keras_transformer.text.normalize import normalize
 
 FEATURES = 2**18
 ANSWER_WEIGHT = 0.3  # Weight of the answer, relative to the question. 0.2 to 0.5 perform about equally well.
+EMBEDDING_WEIGHT = 0.8  # Weight of the embeddings' cosine; the rest is that of the n-grams.
 DECIMALS = 5  # Similarities are compared by these decimals: the last bits of a sum differ between processors.
 CANDIDATES = 200  # Number of questions nearest by TF-IDF whose embeddings are compared.
 
@@ -77,9 +79,10 @@ class QuestionIndex:
     Attributes:
         vectorizer: The `NgramVectorizer`.
         by_ngram: One column per stored question, sparse float32 (`FEATURES`, questions): the TF-IDF vector of the
-            question, plus that of its answer times `ANSWER_WEIGHT`.
+            question, plus that of its answer times `ANSWER_WEIGHT`. The rows of n-grams that have a vector are
+            multiplied by 1 - `EMBEDDING_WEIGHT`.
         embeddings: The `QuestionEmbeddings`, or None.
-        embedded: The embeddings of the stored questions, float16 (questions, dimensions).
+        embedded: The embeddings of the stored questions times `EMBEDDING_WEIGHT`, float16 (questions, dimensions).
     """
 
     def __init__(self, questions, answers, embeddings=None, vectorizer=None):
@@ -88,11 +91,16 @@ class QuestionIndex:
         else:
             self.vectorizer, *weighted = vectorizer, vectorizer(questions), vectorizer(answers)
         self.embeddings = embeddings
+        self._factors = np.ones(FEATURES, "float32")
+        if embeddings:
+            self._factors[embeddings.columns] = 1 - EMBEDDING_WEIGHT
         self.by_ngram, self.embedded = self._vectors(*weighted)
 
     def _vectors(self, questions, answers):
         """Returns columns of `by_ngram` and rows of `embedded` from TF-IDF vectors of questions and their answers."""
-        return (questions + ANSWER_WEIGHT * answers).T.tocsr(), self._embed(questions)
+        by_ngram = (questions + ANSWER_WEIGHT * answers).T.tocsr()
+        by_ngram.data *= np.repeat(self._factors, np.diff(by_ngram.indptr))
+        return by_ngram, (EMBEDDING_WEIGHT * self._embed(questions).astype("float32")).astype("float16")
 
     def _embed(self, weighted):
         """Returns the embeddings of TF-IDF vectors, float16 (texts, dimensions); (texts, 0) without embeddings."""
@@ -134,8 +142,6 @@ class QuestionIndex:
             if len(candidates) > CANDIDATES:
                 best = np.argpartition(-lexical, CANDIDATES)[:CANDIDATES]
                 candidates, lexical = candidates[best], lexical[best]
-            similarity = lexical
-            if self.embeddings:
-                similarity = (lexical + self.embedded[candidates].astype("float32") @ embedding) / 2
+            similarity = lexical + self.embedded[candidates].astype("float32") @ embedding
             order = np.lexsort((candidates, -np.round(similarity, DECIMALS)))
             yield candidates[order], np.clip(similarity[order], 0, 1)

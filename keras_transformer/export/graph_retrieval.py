@@ -89,7 +89,7 @@ class GraphRetrieval(tf.Module):
             embedding = rounded(unit_vectors(tf.linalg.matvec(vectors, weights, transpose_a=True)))
             embedding *= tf.reduce_sum(covered**2)
             embedded = tf.cast(tf.gather(self._embedded, candidates), tf.float32)
-            similarities = (lexical + tf.linalg.matvec(embedded, embedding)) / 2
+            similarities = lexical + tf.linalg.matvec(embedded, embedding)
         similarities = tf.where(lexical > 0, similarities, -1.0)
         best = tf.argmax(tf.round(similarities * 10**DECIMALS))  # Of equal ones, the first wins.
         number = tf.where(lexical[best] > 0, candidates[best], NONE)

@@ -28,27 +28,28 @@ def retrieval_arrays(index, numbers):
     Returns:
         A dictionary of arrays:
 
-        - "columns": columns of the n-grams that occur in a question, or did when the index was created, int32
-          (ngrams,), ascending.
+        - "columns": columns of the n-grams that occur in a question, or did when the index was created, and of those
+          of paraphrases, int32 (ngrams,), ascending.
         - "idf": IDF weights of these n-grams, followed by that of any other n-gram, float32 (ngrams + 1,).
         - "starts": start of each n-gram's entries in the next two arrays, then that of any other n-gram, which has
           none, and the end, int32 (ngrams + 2,).
         - "questions" and "weights": numbers of the questions that contain an n-gram, int32 (places,), and its weight in
-          their TF-IDF vectors, float32 (places,).
+          `QuestionIndex.by_ngram`, float32 (places,).
         - "vectors": embedding vectors of the n-grams, followed by zeros for any other n-gram, float16 (ngrams + 1,
           dimensions).
-        - "embedded": embeddings of the questions, of unit length, float16 (questions, dimensions). With 0 dimensions,
-          only n-grams are compared.
+        - "embedded": `QuestionIndex.embedded`, float16 (questions, dimensions). With 0 dimensions, only n-grams are
+          compared.
     """
     by_ngram = index.by_ngram[:, numbers]
     idf = index.vectorizer.idf
     counts, unseen = np.diff(by_ngram.indptr), idf.max()
-    columns = np.flatnonzero((counts > 0) | (idf < unseen))
+    embedded = index.embeddings.columns if index.embeddings else []
+    columns = np.union1d(np.flatnonzero((counts > 0) | (idf < unseen)), embedded).astype("int32")
     vectors = np.zeros((len(columns) + 1, index.embedded.shape[1]), "float16")
     if index.embeddings:
         vectors[np.searchsorted(columns, index.embeddings.columns)] = index.embeddings.vectors
     return {
-        "columns": columns.astype("int32"),
+        "columns": columns,
         "idf": np.asarray([*idf[columns], unseen], "float32"),
         "starts": np.cumsum([0, *counts[columns], 0]).astype("int32"),
         "questions": by_ngram.indices.astype("int32"),

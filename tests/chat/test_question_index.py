@@ -42,7 +42,7 @@ def test_equal_questions_are_alike_by_one_and_of_equals_the_first_comes_first():
     assert nearest(index, [" 배고파 "]) == [[(1, 1.0), (2, 1.0)]]
 
 
-def test_the_similarity_is_the_mean_of_ngrams_and_embeddings():
+def test_the_similarity_is_mostly_that_of_the_embeddings():
     """밥 is as near to 국 as to 물 by the n-gram that they share, "?", and the embeddings decide."""
     words = {"밥": [1, 0], "국": [0.8, 0.6], "물": [0, 1]}
     vectors = {ngram: vector for word, vector in words.items() for ngram in (word, f" {word}", f"{word}?")}
@@ -51,8 +51,8 @@ def test_the_similarity_is_the_mean_of_ngrams_and_embeddings():
     lexical = nearest(QuestionIndex(questions, BLANK), ["밥?"])[0]
     assert lexical[1][1] == lexical[2][1] > 0
     [found] = nearest(QuestionIndex(questions, BLANK, embeddings_of(vectors)), ["밥?"])
-    half = lexical[1][1] / 2
-    assert found == [(0, 1.0), (1, pytest.approx(half + 0.4, abs=2e-3)), (2, pytest.approx(half, abs=2e-3))]
+    fifth = lexical[1][1] / 5
+    assert found == [(0, 1.0), (1, pytest.approx(fifth + 0.8 * 0.8, abs=2e-3)), (2, pytest.approx(fifth, abs=2e-3))]
 
 
 def test_words_that_the_corpus_does_not_have_make_a_question_less_similar():
@@ -60,7 +60,7 @@ def test_words_that_the_corpus_does_not_have_make_a_question_less_similar():
     index = QuestionIndex(["밥"], [""], embeddings_of({"밥": [1, 0], " 밥": [1, 0], "밥 ": [1, 0]}))
     [[(_, cosine)]] = nearest(QuestionIndex(["밥"], [""]), ["밥 漢"])
     assert nearest(index, ["밥"]) == [[(0, 1.0)]]
-    assert nearest(index, ["밥 漢"]) == [[(0, pytest.approx((cosine + cosine**2) / 2, abs=2e-3))]]
+    assert nearest(index, ["밥 漢"]) == [[(0, pytest.approx(0.2 * cosine + 0.8 * cosine**2, abs=2e-3))]]
 
 
 def test_no_questions_are_near_to_nothing():
@@ -73,7 +73,7 @@ def test_questions_are_added_with_characters_that_no_other_has(embeddings):
     before = nearest(index, ["배고파!"])
     index.add(["漢字", "배고파"], ["", ""])
     assert len(index) == 5
-    assert nearest(index, ["漢字"])[0] == [(3, 0.5 if embeddings else 1.0)]  # An embedding of zeros is near to none.
+    assert nearest(index, ["漢字"])[0] == [(3, 1.0)]
     assert nearest(index, ["배고파!"])[0] == [before[0][0], (4, before[0][0][1])]
 
 

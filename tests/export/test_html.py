@@ -20,7 +20,7 @@ from keras_transformer import (
     export_html,
     trace_attention,
 )
-from keras_transformer.chat.answering import Answering
+from keras_transformer.chat.answering import UNSURE, Answering
 from keras_transformer.chat.datastore import Exchange, questions_and_answers, save_datastore
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.cli.info import about_folder
@@ -277,7 +277,7 @@ def test_a_bot_that_memorized_its_corpus_lists_the_nearest_questions(hybrid_run,
     assert page.evaluate("bot.reply('漢字')") == {"text": "", "score": None, "sources": [], "unsure": True}
     send(page, "night owls")
     [near] = Chatbot.load(run).matches(["night owls"])
-    assert near[0].similarity < 0.45
+    assert near[0].similarity < UNSURE
     known = list(dict.fromkeys(match.exchange.question for match in near))
     assert last_message(page).locator(".text").inner_text() == "I do not know that. Did you mean one of these?"
     assert last_message(page).locator("button").all_inner_texts() == known

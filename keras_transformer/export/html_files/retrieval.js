@@ -1,9 +1,10 @@
 // Finds the known questions nearest to a question, as in `chat/question_index.py` of the package.
 //
-// The similarity is the mean of two cosines: of TF-IDF vectors of character n-grams, and of embeddings learned from the
-// exchanges. Numbers are rounded to float32 (embeddings: to float16) wherever the package rounds them.
+// The similarity is a weighted mean of two cosines: of TF-IDF vectors of character n-grams, and of embeddings learned
+// from the exchanges. The index contains its weights. Numbers are rounded to float32 (embeddings: to float16) wherever the package rounds them.
 
 const FEATURES = 2 ** 18; // Number of columns for n-grams.
+const EMBEDDING_WEIGHT = 0.8; // Weight of the embeddings' cosine; the rest is that of the n-grams.
 const CANDIDATES = 200; // Number of questions, nearest by n-grams, whose embeddings are compared.
 const ANSWER_WEIGHT = Math.fround(0.3); // Weight of the answer of a known question, relative to the question.
 
@@ -73,11 +74,16 @@ class QuestionIndex {
       if (!this.exact.has(text)) this.exact.set(text, []);
       this.exact.get(text).push(number);
       const weighted = this.weighted(text);
-      this.embedded.set(this.embedding(weighted), number * this.dimensions);
+      const embedded = this.embedding(weighted).map((value) => roundToHalf(Math.fround(EMBEDDING_WEIGHT * value)));
+      this.embedded.set(embedded, number * this.dimensions);
       for (const [column, weight] of weighted) this.post(column, number, weight);
       for (const [column, weight] of this.weighted(normalize(answer))) {
         this.post(column, number, Math.fround(ANSWER_WEIGHT * weight));
       }
+    });
+    this.postings.forEach((list, column) => {
+      if (this.rows[column] < 0) return; // Its n-gram has no vector.
+      for (let i = 1; i < list.length; i += 2) list[i] = Math.fround(list[i] * Math.fround(1 - EMBEDDING_WEIGHT));
     });
   }
 
@@ -140,10 +146,9 @@ class QuestionIndex {
     const coverage = this.coverage(weighted);
     const embedding = this.embedding(weighted).map((value) => value * coverage);
     const similarity = (number) => {
-      if (!this.dimensions) return lexical(number);
       let product = 0;
       for (let i = 0; i < this.dimensions; i++) product += this.embedded[number * this.dimensions + i] * embedding[i];
-      return Math.fround(Math.fround(lexical(number) + Math.fround(product)) / 2);
+      return Math.fround(lexical(number) + Math.fround(product));
     };
     const found = known.map((number) => ({ number, similarity: similarity(number) }));
     // Compared by five decimals, as in the package: the last bits of a sum depend on the order of its terms.

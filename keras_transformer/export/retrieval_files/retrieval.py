@@ -3,20 +3,20 @@
     exchanges.jsonl   known questions and their answers, one per line, numbered from 0
     retrieval.npz     the index
 
-The similarity is the mean of two cosine similarities: of TF-IDF vectors of character n-grams, and of embeddings learned
-from the known questions and answers. An embedding is the sum of the vectors of a question's n-grams, weighted by
-TF-IDF and normalized to unit length. Its cosine similarity is multiplied by the share of the question's n-grams that
-have a vector. The arrays of retrieval.npz:
+The similarity is a weighted mean of two cosine similarities: of TF-IDF vectors of character n-grams, and of embeddings
+learned from the known questions and answers. An embedding is the sum of the vectors of a question's n-grams, weighted
+by TF-IDF and normalized to unit length. Its cosine similarity is multiplied by the share of the question's n-grams that
+have a vector. The arrays of retrieval.npz, which contain the weights of the mean:
 
-    columns     n-grams of the known questions, numbered by `column_of`, int32 (ngrams,), ascending
+    columns     n-grams of known questions and their paraphrases, numbered by `column_of`, int32 (ngrams,), ascending
     idf         IDF weights of these n-grams, followed by that of any other n-gram, float32 (ngrams + 1,)
     starts      start of each n-gram's entries in the next two arrays, then that of any other n-gram, which has none,
                 and the end, int32 (ngrams + 2,)
     questions   numbers of the questions that contain the n-gram, int32 (places,)
-    weights     weight of the n-gram in their TF-IDF vectors, float32 (places,)
+    weights     weight of the n-gram in their TF-IDF vectors, times that of n-grams in the mean, float32 (places,)
     vectors     embedding vectors of the n-grams, followed by zeros for any other: float16 (ngrams + 1, dimensions)
-    embedded    embeddings of the known questions, float16 (questions, dimensions). With 0 dimensions, only n-grams are
-                compared
+    embedded    embeddings of the known questions, times their weight in the mean, float16 (questions, dimensions).
+                With 0 dimensions, only n-grams are compared
 
 Only NumPy is needed. The code can be ported to other languages.
 """
@@ -91,7 +91,7 @@ class Retriever:
         similarities = cosines[candidates]
         if self.embedded.shape[1]:
             embedding = self.embedding(rows, weights).astype("float32") * self.coverage(rows, weights)
-            similarities = (similarities + self.embedded[candidates].astype("float32") @ embedding) / 2
+            similarities = similarities + self.embedded[candidates].astype("float32") @ embedding
         best = np.round(similarities, DECIMALS).argmax()  # Of equal ones, the first wins.
         return int(candidates[best]), float(similarities[best].clip(0, 1))
 
