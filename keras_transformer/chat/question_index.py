@@ -4,8 +4,8 @@ The similarity of two questions is a weighted mean of two cosines:
 
 - The cosine of TF-IDF vectors of character n-grams (`character_ngrams`). It needs no training and tolerates
 misspelling. The answer of a stored question counts a little, because users often ask with the words of the answer.
-- The cosine of embeddings (`question_embeddings`), which are trained on the corpus and know synonyms. It is multiplied by
-the coverage of the new question: the share of its n-grams that have a vector. Otherwise one word in common with a
+- The cosine of embeddings (`question_embeddings`), which are trained on the corpus and know synonyms. It is multiplied
+by the coverage of the new question: the share of its n-grams that have a vector. Otherwise one word in common with a
 stored question would make an out-of-domain question similar. An n-gram without a vector, which only a question that was
 added later can have in common with a new one, has the weight of both cosines instead.
 """
