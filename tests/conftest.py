@@ -93,6 +93,13 @@ def pytest_runtest_setup(item):
     decode as users do, unless all do by `--compiled`; others run the same operations one by one.
     """
     compile_programs(item.config.getoption("--compiled") or item.get_closest_marker("compiled") is not None)
+    learn_without_background()
+
+
+def learn_without_background():
+    """Spares trainings the seconds of everyday questions, beside which the embeddings of a small corpus are learned."""
+    if answering := sys.modules.get("keras_transformer.training.answering"):
+        answering.SMALL_CORPUS = 0
 
 
 def compile_programs(wanted=True):

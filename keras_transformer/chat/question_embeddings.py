@@ -9,10 +9,15 @@ A question or an answer is often replaced by a paraphrase, with synonyms in plac
 synonym replacement: Wei and Zou 2019, "EDA: Easy Data Augmentation Techniques for Boosting Performance on Text
 Classification Tasks"). So the n-grams of words that the corpus does not have get vectors near those of words it has.
 
+A small corpus is learned beside other exchanges, its background. Otherwise a phrase such as "I would like to" that only
+one of its questions has, by chance, would be taken for what this question is about.
+
 The gradient is computed in NumPy. This is short, needs no compilation, and gives the same result on every Keras backend
 and in every process of distributed training. The matrices are small: a second BLAS thread gains nothing, changes the
 last bits and, on a busy machine, spends most of its time waiting. One thread computes their products.
 """
+
+import itertools
 
 import numpy as np
 from scipy import sparse
@@ -24,11 +29,12 @@ from keras_transformer.text.thesaurus import Thesaurus
 
 DIMENSIONS = 128
 MOST_NGRAMS = 2**15  # Maximum number of n-grams with a vector: the most frequent ones.
-STEPS, BATCH = 600, 256
+STEPS, BATCH = 600, 256  # With a background, half of each batch is drawn from it.
 LEARNING_RATE = 0.003
 TEMPERATURE = 0.1
 KEEP_PROBABILITY = 0.7  # N-gram dropout: share of a text's n-grams kept in a step, for robustness to unseen spellings.
 PARAPHRASES, MOST_PARAPHRASES = 24, 50_000  # Maximum number for each text; for all questions, and for all answers.
+BACKGROUND_PARAPHRASES = 4  # Maximum number for each text of the background.
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Hyperparameters of Adam (Kingma & Ba 2015).
 TINY = 1e-12
 
@@ -70,30 +76,33 @@ class QuestionEmbeddings:
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def learn_embeddings(questions, answers, seed=0):
+def learn_embeddings(questions, answers, seed=0, background=()):
     """Trains `QuestionEmbeddings` on a corpus.
 
     Args:
         questions: The questions, a list of at least one text.
         answers: The answer to each question, a list of texts.
         seed: Random seed of the initial vectors, of the paraphrases, and of the batches.
+        background: Questions and answers, two lists of texts, that are not part of the corpus; () for none.
 
     Returns:
         The `QuestionEmbeddings`.
     """
     random = np.random.default_rng(seed)
-    vectorizer, *matrices = NgramVectorizer.fit(questions, answers)
+    vectorizer, *_weighted = NgramVectorizer.fit(questions, answers)
+    sizes = [len(questions), *([len(background[0])] if background else [])]
+    counts = np.repeat([min(PARAPHRASES, MOST_PARAPHRASES // sizes[0]), BACKGROUND_PARAPHRASES][: len(sizes)], sizes)
+    if background:
+        questions, answers = [*questions, *background[0]], [*answers, *background[1]]
     groups = np.unique([normalize(answer) for answer in answers], return_inverse=True)[1]
-    questions, answers = (
-        Phrasings(texts, matrix, vectorizer, random) for texts, matrix in zip((questions, answers), matrices)
-    )
+    questions, answers = (Phrasings(texts, counts, vectorizer, random) for texts in (questions, answers))
     columns = frequent_columns([questions.vectors, answers.vectors])
     questions.keep(columns)
     answers.keep(columns)
     vectors = random.normal(0, DIMENSIONS**-0.5, (len(columns), DIMENSIONS)).astype("float32")
     optimizer = Adam(vectors)
     for step in range(STEPS):
-        rows = random.choice(len(groups), min(BATCH, len(groups)), replace=False)
+        rows = draw_rows(sizes, random)
         others = rows_with_same_group(rows, groups, random)
         batch = questions.draw(rows, random), questions.draw(others, random), answers.draw(rows, random)
         gradient = contrastive_gradient([drop_ngrams(one, random) for one in batch], groups[rows], vectors)
@@ -101,12 +110,24 @@ def learn_embeddings(questions, answers, seed=0):
     return QuestionEmbeddings(columns, vectors)
 
 
+def draw_rows(sizes, random):
+    """Returns distinct rows of a batch, as many of each part: of the corpus, and of the background if there is one.
+
+    Args:
+        sizes: The number of rows of each part.
+        random: A NumPy random generator.
+    """
+    starts = np.cumsum(sizes) - sizes
+    drawn = (random.choice(size, min(BATCH // len(sizes), size), replace=False) for size in sizes)
+    return np.concatenate([start + rows for start, rows in zip(starts, drawn)])
+
+
 class Phrasings:
     """Texts and their paraphrases as TF-IDF vectors.
 
     Args:
         texts: The texts, a list.
-        vectors: Their TF-IDF vectors, sparse float32 (texts, `FEATURES`).
+        counts: Maximum number of paraphrases of each text, integers (texts,).
         vectorizer: The `NgramVectorizer`.
         random: A NumPy random generator.
 
@@ -114,10 +135,10 @@ class Phrasings:
         vectors: The TF-IDF vectors of all phrasings, sparse float32 (phrasings, columns).
     """
 
-    def __init__(self, texts, vectors, vectorizer, random):
-        thesaurus, count = Thesaurus.load(), min(PARAPHRASES, MOST_PARAPHRASES // len(texts))
-        paraphrases = [thesaurus.paraphrases(text, count, random) for text in texts]
-        self.vectors = sparse.vstack([vectors, vectorizer([one for row in paraphrases for one in row])], format="csr")
+    def __init__(self, texts, counts, vectorizer, random):
+        thesaurus = Thesaurus.load()
+        paraphrases = [thesaurus.paraphrases(text, count, random) for text, count in zip(texts, counts)]
+        self.vectors = vectorizer([*texts, *itertools.chain(*paraphrases)])
         self._counts = np.array([len(row) for row in paraphrases])
         self._starts = len(texts) + np.cumsum(self._counts) - self._counts
 

@@ -11,6 +11,8 @@ from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.datastore import Exchange, questions_and_answers, save_datastore
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.data.augmentation import augment
+from keras_transformer.data.catalog import packaged_file
+from keras_transformer.data.corpus import load_pairs
 from keras_transformer.data.split import canonical
 from keras_transformer.language import translate as _
 from keras_transformer.training.corrections import corrected
@@ -23,6 +25,8 @@ MIN_GAIN = 0.5  # Minimum gain in chrF over a simpler answering mode.
 # The same for a memorized corpus. It is judged by noisy copies of its questions, and the generator was trained on such
 # copies: its score says little about questions in other words, which it answers with nonsense.
 MIN_GAIN_MEMORIZED = 10.0
+SMALL_CORPUS = 1500  # With fewer exchanges, embeddings are learned beside a background.
+BACKGROUND = "small_talk", 3  # The corpus of the background, of which every third pair is enough.
 
 
 def prepare_answers(run, corpus):
@@ -39,11 +43,22 @@ def prepare_answers(run, corpus):
     if len(exchanges) > MOST_EXCHANGES:
         Answering().save(run.path)
         return _("More than {most:,} exchanges: answers are generated, without a datastore.", most=MOST_EXCHANGES)
-    save_datastore(run.path, run.id, exchanges, learn_embeddings(*questions_and_answers(exchanges), run.config.seed))
+    small = len(exchanges) < SMALL_CORPUS
+    embeddings = learn_embeddings(
+        *questions_and_answers(exchanges), run.config.seed, background=background() if small else ()
+    )
+    save_datastore(run.path, run.id, exchanges, embeddings)
     bot = Chatbot.load(run.path)
     answering = choose_answering(bot, draw_questions(validation, run.config))
     answering.save(run.path)
     return in_words(answering, bot.memorized)
+
+
+def background():
+    """Returns everyday questions and their answers, two lists of texts, for `learn_embeddings`."""
+    name, step = BACKGROUND
+    pairs = load_pairs(packaged_file(name))[::step]
+    return list(pairs["question"]), list(pairs["answer"])
 
 
 def exchanges_of(run, corpus):

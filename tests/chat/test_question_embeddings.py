@@ -8,6 +8,7 @@ from keras_transformer.chat.question_embeddings import (
     Phrasings,
     QuestionEmbeddings,
     contrastive_gradient,
+    draw_rows,
     learn_embeddings,
     rows_with_same_group,
 )
@@ -108,10 +109,38 @@ def test_a_question_is_near_its_paraphrases_with_other_words():
 
 def test_every_phrasing_of_a_text_is_drawn_and_none_of_another():
     texts = ["비번", "漢字"]
-    vectorizer, vectors = NgramVectorizer.fit(texts)
-    phrasings = Phrasings(texts, vectors, vectorizer, np.random.default_rng(0))
+    vectorizer, _vectors = NgramVectorizer.fit(texts)
+    phrasings = Phrasings(texts, [5, 5], vectorizer, np.random.default_rng(0))
     expected = vectorizer(["비번", "비밀번호"]).toarray()
     drawn = phrasings.draw(np.zeros(200, int), np.random.default_rng(0)).toarray()
     assert all((drawn == one).all(axis=1).any() for one in expected)
     alone = phrasings.draw(np.ones(50, int), np.random.default_rng(0)).toarray()
     assert (alone == vectorizer(["漢字"]).toarray()).all()
+
+
+def test_a_background_tells_what_a_question_is_about():
+    """Only one question of the corpus has 고 싶은데요, which says nothing about it."""
+    questions, answers = ["예약 시간을 바꾸고 싶은데요", "환불이 되나요?"], ["전화해 주세요.", "네, 됩니다."]
+    background = [
+        ["노래를 듣고 싶은데요", "집에 가고 싶은데요", "그만하고 싶은데요"],
+        ["들어 보세요.", "어서 가세요.", "쉬세요."],
+    ]
+    vectorizer, *_ = NgramVectorizer.fit(questions, answers)
+
+    def cosines(**settings):
+        embeddings = learn_embeddings(questions, answers, **settings)
+        asked, *known = embeddings(vectorizer(["환불하고 싶은데요", *questions])).astype("float32")
+        return known @ asked
+
+    changing, refund = cosines(background=background)
+    assert refund > changing
+    assert changing < cosines()[0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"), [([3], [3]), ([400], [256]), ([400, 300], [128, 128]), ([40, 300], [40, 128])]
+)
+def test_a_batch_has_as_many_rows_of_the_background_as_of_the_corpus(sizes, expected):
+    rows = draw_rows(sizes, np.random.default_rng(0))
+    assert len(set(rows)) == len(rows)
+    assert list(np.histogram(rows, np.cumsum([0, *sizes]))[0]) == expected

@@ -12,6 +12,7 @@ from keras_transformer.data.corpus import Corpus
 from keras_transformer.training import answering
 from keras_transformer.training.answering import (
     as_exchanges,
+    background,
     choose_answering,
     draw_questions,
     exchanges_of,
@@ -108,3 +109,24 @@ def test_a_small_run_has_its_exchanges_and_keeps_what_it_was_taught(small_run, s
     monkeypatch.setattr(answering, "MOST_EXCHANGES", 10)
     assert prepare_answers(run, corpus) == ("More than 10 exchanges: answers are generated, without a datastore.")
     assert Answering.load(run.path).way == "generate"
+
+
+@pytest.mark.parametrize(("most", "is_small"), [(10**6, True), (1, False)])
+def test_a_small_corpus_is_learned_beside_everyday_questions(
+    small_run, small_pairs, tmp_path, monkeypatch, most, is_small
+):
+    shutil.copytree(small_run, tmp_path / "run")
+    given = []
+    monkeypatch.setattr(answering, "SMALL_CORPUS", most)
+    learn = answering.learn_embeddings
+    monkeypatch.setattr(
+        answering, "learn_embeddings", lambda *args, background: given.append(background) or learn(*args)
+    )
+    prepare_answers(Run(tmp_path / "run"), Corpus(small_pairs))
+    assert bool(given[0]) == is_small
+
+
+def test_the_background_has_both_languages():
+    questions, answers = background()
+    assert len(questions) == len(answers) == 604
+    assert {one.isascii() for one in questions} == {True, False}
