@@ -146,7 +146,8 @@ def test_wrong_words_are_one_line_before_anything_is_read(capsys, words, message
     assert refused(capsys, "no run", "no corpus.csv", *words) == message
 
 
-def test_what_is_not_there_is_one_line(small_run, tmp_path, capsys):
+def test_what_is_not_there_is_one_line(small_run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # Where no folder has a similar name.
     assert refused(capsys, "no run", "no corpus.csv") == "no run: there is no such run folder"
     assert refused(capsys, small_run, "no corpus.csv") == "no corpus.csv: no such file"
     alone = tmp_path / "alone.csv"
