@@ -105,7 +105,8 @@ def test_wrong_words_are_one_line_before_anything_is_read(capsys, words, message
 
 
 def test_what_is_not_there_is_one_line(run, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)  # Where no folder has a similar name.
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # Where no folder has a similar name.
     assert refused(capsys, "calibrate", "no run") == "no run: there is no such run folder"
     assert refused(capsys, "calibrate", run, "no corpus.csv") == "no corpus.csv: no such file"
     (tmp_path / "alone.csv").write_text("question,answer\nhello,Hi there!\n")
