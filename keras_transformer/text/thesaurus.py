@@ -13,7 +13,8 @@ from keras_transformer.text.normalize import normalize
 
 LANGUAGES = ("en", "ko")
 ENDINGS = re.compile(r"(?:s|es|ed|d|ing|er)?(?![a-z0-9'])")  # What may follow a Latin expression.
-BEGINNINGS = re.compile(r"(?<![\w'])\w")
+BEGINNINGS = re.compile(r"(?<![\w'])\w")  # Of words.
+LEAST_REPLACED = 0.3  # Lowest probability that an expression is replaced; that of a paraphrase is drawn from it to 1.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,9 +96,6 @@ class Thesaurus:
             return []
         drawn = dict.fromkeys(paraphrase(text, occurrences, random) for _ in range(count))
         return [one for one in drawn if one != text]
-
-
-LEAST_REPLACED = 0.3  # Lowest probability that an expression is replaced; that of a paraphrase is drawn from it to 1.
 
 
 def paraphrase(text, occurrences, random):
