@@ -23,7 +23,8 @@ QUIET_CHROMIUM = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
 ]  # fmt: skip
-DECODING = "keras_transformer.decoding.", "keras_transformer.export."  # Where programs that decode are defined.
+COMPILED = "keras_transformer.decoding.", "keras_transformer.export.", "keras_transformer.training."
+MOST_MODELS = 3  # Which are kept for later trainings.
 HEAVY_FIXTURES = {"small_run", "browser"}
 PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in each of the processes that test together.
 
@@ -87,13 +88,16 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_runtest_setup(item):
-    """Decides whether the programs by which a test and its fixtures decode are compiled with XLA.
+    """Decides whether the programs by which a test and its fixtures train and decode are compiled with XLA.
 
-    XLA takes seconds for a program that a tiny model runs once, in less. So only tests that are marked as `compiled`
-    decode as users do, unless all do by `--compiled`; others run the same operations one by one.
+    XLA takes seconds for a program that a tiny model runs once, in less, and never frees its memory. So only tests that
+    are marked as `compiled` train and decode as users do, unless all do by `--compiled`; others run the same operations
+    one by one.
     """
-    compile_programs(item.config.getoption("--compiled") or item.get_closest_marker("compiled") is not None)
+    everything = item.config.getoption("--compiled")
+    compile_programs(everything or item.get_closest_marker("compiled") is not None)
     learn_without_background()
+    reuse_programs(not everything)
 
 
 def learn_without_background():
@@ -103,21 +107,94 @@ def learn_without_background():
 
 
 def compile_programs(wanted=True):
-    tensorflow = sys.modules.get("tensorflow")
+    tensorflow, xla = map(sys.modules.get, ("tensorflow", "keras_transformer.backend.xla"))
     if tensorflow and wanted == hasattr(tensorflow.function, "compiling"):
         tensorflow.function = tensorflow.function.compiling if wanted else uncompiled(tensorflow.function)
+    if xla and wanted == hasattr(xla.fusible, "compiling"):
+        xla.fusible = xla.fusible.compiling if wanted else never(xla.fusible)
+
+
+def is_compiling():
+    return not hasattr(sys.modules["tensorflow"].function, "compiling")
 
 
 def uncompiled(function):
-    """Returns TensorFlow's `tf.function` without compilation of what decodes; its attribute `compiling` has it."""
+    """Returns TensorFlow's `tf.function` without compilation of our programs; its attribute `compiling` has it."""
 
     def make_function(*args, **kwargs):
-        if args and args[0].__module__.startswith(DECODING):
+        if not args:  # A decorator.
+            return lambda function: make_function(function, **kwargs)
+        if args[0].__module__.startswith(COMPILED):
             kwargs.pop("jit_compile", None)
         return function(*args, **kwargs)
 
     make_function.compiling = function
     return make_function
+
+
+def never(condition):
+    """Returns a function that is false whatever it is given; its attribute `compiling` has the condition."""
+
+    def is_never(*_):
+        return False
+
+    is_never.compiling = condition
+    return is_never
+
+
+def reuse_programs(wanted):
+    """Spares a training the tracing of its programs, where one of the same settings was in this process.
+
+    A tiny model is traced for five seconds of CPU and trained for less than one.
+    """
+    trainer = sys.modules.get("keras_transformer.training.trainer")
+    if trainer and wanted != hasattr(trainer.fit, "tracing"):
+        trainer.fit = trained_as_before(trainer) if wanted else trainer.fit.tracing
+
+
+def trained_as_before(trainer):
+    """Returns `trainer.fit` with models of earlier trainings, which begin with the values of the new ones."""
+    models, fit, compiled_model = {}, trainer.fit, trainer.compiled_model
+
+    def known_model(run, tokens_per_batch, *settings):
+        fresh = compiled_model(run, tokens_per_batch, *settings)
+        config = run.config.replace(epochs=1, patience=0, monitor="val_accuracy", keep_epochs=1)
+        sizes = run.tokenizer.vocab_size, run.target_tokenizer.vocab_size
+        key = repr((config, sizes, tokens_per_batch, settings, update_of(fresh), is_compiling()))
+        model = models.pop(key, fresh)
+        if update_of(model) != update_of(fresh):
+            model = fresh  # The earlier training diverged, and traced another learning rate.
+        models[key] = model
+        for other in [*models][:-MOST_MODELS]:
+            del models[other]
+        if model is not fresh:
+            for old, new in zip(variables_of(model), variables_of(fresh), strict=True):
+                old.assign(new)
+            model._eval_epoch_iterator = None  # An interrupted `fit` leaves its own.
+        return model
+
+    def fit_with_known_model(*arguments):
+        trainer.compiled_model = known_model
+        try:
+            return fit(*arguments)
+        except BaseException:
+            models.clear()
+            raise
+        finally:
+            trainer.compiled_model = compiled_model
+
+    fit_with_known_model.tracing = fit
+    return fit_with_known_model
+
+
+def update_of(model):
+    """Returns the settings of the optimizer, but for its name, which Keras counts on."""
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)  # float16 wraps it.
+    return {name: value for name, value in optimizer.get_config().items() if name != "name"}
+
+
+def variables_of(model):
+    return [*model.variables, *model.metrics_variables, *model.optimizer.variables]
 
 
 @pytest.fixture(scope="session", name="compile_programs")

@@ -54,6 +54,7 @@ def test_without_peers_ours_runs_alone(peers, results):
     assert "| tutorial, batch 32 | 3.00 |" in results.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(decoding, "preset", lambda name: Config(num_layers=1, d_model=8, num_heads=2, dff=8))
     monkeypatch.setattr(decoding, "CALLS", 2)

@@ -25,6 +25,7 @@ def test_questions_are_drawn_evenly_and_each_once(tmp_path):
         exports.draw([tmp_path / "a.tsv"], 100)
 
 
+@pytest.mark.slow
 def test_answers_that_are_not_the_runs_are_counted(small_run):
     bot = Chatbot.load(small_run)
 

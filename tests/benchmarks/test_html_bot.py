@@ -18,6 +18,7 @@ def test_one_question_in_ten_is_varied_each_time_in_another_way():
     assert varied.count("How are you?") == 54
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, html_bot.BROWSERS)), reason="no Chromium is installed")
 def test_each_type_of_weights_has_a_row(small_run, results):
     html_bot.main([str(small_run), str(SMALL_TALK), "--questions", "20", "--results", str(results)])

@@ -51,6 +51,7 @@ def test_the_table_names_every_kind_once():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_real_step_has_its_parts():
     config = Config(vocab_size=800, num_layers=1, d_model=8, num_heads=2, dff=8)

@@ -17,6 +17,7 @@ def test_the_table_has_medians_and_differences_of_equal_seeds():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::keras_transformer.CorpusWarning")
 def test_both_ways_train_the_same_settings(tmp_path):
     rows = ["question,answer", *(f"word{i} one,answer {i % 7} and more" for i in range(150))]

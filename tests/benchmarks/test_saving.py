@@ -17,6 +17,7 @@ def test_the_share_is_that_of_waiting_and_writing(corpus, results, monkeypatch):
     assert row == "| small | 8 | 0.20 (0.10–0.30) | 0.80 (0.50–1.10) | 10 | 20.0% |"
 
 
+@pytest.mark.slow
 def test_the_seconds_are_those_of_each_epoch(corpus):
     size, waited, beside, total = saving.measure(corpus, TINY.replace(epochs=3, patience=0))
     assert len(waited) == len(beside) == 3 and 0 < sum(waited) + sum(beside) < total

@@ -20,7 +20,9 @@ def test_the_peak_is_a_speed(precision):
     assert 1e3 < utilisation.matmul_peak(precision, shapes=[(64, 64, 64), (128, 16, 32)], repeats=1) < 1e18
 
 
-@pytest.mark.parametrize(("precision", "jit_compile"), [("float32", True), ("bfloat16", False)])
+@pytest.mark.parametrize(
+    ("precision", "jit_compile"), [pytest.param("float32", True, marks=pytest.mark.slow), ("bfloat16", False)]
+)
 def test_steps_are_timed_and_leave_the_precision_as_it_was(precision, jit_compile):
     times = utilisation.step_seconds(TINY, precision, jit_compile, batch=2, length=4, steps=2)
     assert len(times) == 2

@@ -7,6 +7,7 @@ from benchmarks import xla_reductions
 pytestmark = pytest.mark.heavy
 
 
+@pytest.mark.slow
 def test_an_attempt_is_counted_whatever_becomes_of_it(capsys):
     xla_reductions.main(["--attempts", "1", "--seconds", "0", "--threads", "2"])
     assert capsys.readouterr().out.split(": ")[0].strip() in {

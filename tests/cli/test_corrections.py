@@ -92,6 +92,7 @@ def test_what_cannot_be_is_one_line(run, call, tmp_path, monkeypatch):
         assert refused(call, *command, "--answer-by", "retrieve") == message
 
 
+@pytest.mark.slow
 def test_info_and_exports_say_how_the_run_answers(run, call, tmp_path):
     call("teach", run, "hello", "Howdy!")
     call("forget", run, "bye")

@@ -359,6 +359,7 @@ def test_one_training_at_a_time_and_talking_meanwhile(call, corpus, small_run, t
         assert call("answer", small_run, stdin=b"hello\n").stdout == "Hi there!\n"
 
 
+@pytest.mark.slow
 def test_training_on_a_full_disk_is_one_line_and_status_1(call, corpus, tmp_path, monkeypatch):
     """A limit of file sizes stands for the full disk: the operating system refuses the write as well."""
     resource = pytest.importorskip("resource")

@@ -76,6 +76,7 @@ def test_it_answers_until_it_is_told_to_stop(small_run, serve):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_status_130_and_the_key_opens(small_run, serve, tmp_path):
     (tmp_path / "key").write_text("secret\n")
     process, address, words = serve(small_run, "--batch", "1", "--host", "0.0.0.0", "--api-key-file", tmp_path / "key")

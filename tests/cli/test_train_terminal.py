@@ -45,6 +45,7 @@ def rest_of(child):
     return re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", child.before), child.exitstatus
 
 
+@pytest.mark.slow
 def test_a_training_stopped_and_resumed(train):
     child = train(40, "400", NO_COLOR="1")
     child.expect("validation")

@@ -23,7 +23,7 @@ from keras_transformer.decoding.config import AnswerTokens, GenerationConfig
 from keras_transformer.decoding.generate import _programs, begin, limit_programs, to_class
 from keras_transformer.models.incremental import IncrementalTransformer
 
-pytestmark = [pytest.mark.compiled, pytest.mark.heavy]
+pytestmark = pytest.mark.heavy
 
 START, END, MAX = 2, 3, 12
 LIMITS = {"start_id": START, "end_id": END, "max_length": MAX}
@@ -104,6 +104,7 @@ def test_a_row_of_padding_has_no_answer(model, strategy):
     assert generation.scores[0] == 0
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_scores_of_every_strategy_are_those_of_the_whole_pass(model, strategy):
     rules = {"repetition_penalty": 1.5, "no_repeat_ngram": 2, "min_length": 4, "forbidden_ids": [5, 6]}
@@ -212,6 +213,7 @@ def test_settings_that_cannot_be_are_refused(model, settings, message):
         generate(model, QUESTIONS, **{**LIMITS, **settings})
 
 
+@pytest.mark.compiled
 def test_many_shapes_are_no_reason_for_a_warning(caplog):
     twice = compiled(lambda x: 2 * x, [])
     for size in range(1, 9):
@@ -225,6 +227,7 @@ def test_no_questions_have_no_answers(model):
         assert generation.ids.shape == (0, MAX) and generation.scores.shape == (0,)
 
 
+@pytest.mark.compiled
 def test_seeds_share_a_program(model):
     before = len(_programs[model])
     for seed in range(3):
@@ -232,6 +235,7 @@ def test_seeds_share_a_program(model):
     assert len(_programs[model]) == before + 1
 
 
+@pytest.mark.compiled
 def test_step_by_step_equals_at_once(model):
     state, advance = begin(model, QUESTIONS, GenerationConfig(max_length=MAX), AnswerTokens(START, END))
     for tokens in range(1, MAX + 1):
@@ -240,6 +244,7 @@ def test_step_by_step_equals_at_once(model):
     assert ops.convert_to_numpy(state["ids"])[:3].tolist() == whole.ids.tolist()
 
 
+@pytest.mark.compiled
 def test_further_training_is_seen():
     keras.utils.set_random_seed(0)
     model = transformer(30, 1, 32, 16, 4, 0.0)
@@ -262,6 +267,7 @@ def test_few_shapes_are_compiled():
     assert (shape(3, 5), shape(1, 13), shape(64, 300)) == ((4, 12), (1, 24), (64, 384))
 
 
+@pytest.mark.compiled
 def test_rows_shared_out_among_cores_are_answered_as_together(model, monkeypatch):
     questions = np.random.default_rng(1).integers(4, 30, (37, 6))
 
@@ -277,6 +283,7 @@ def test_rows_shared_out_among_cores_are_answered_as_together(model, monkeypatch
         np.testing.assert_allclose(apart.attention[name], weights, atol=1e-5)
 
 
+@pytest.mark.compiled
 def test_programs_do_not_keep_a_model_alive():
     model = transformer(30, 1, 32, 16, 4, 0.0)
     generate(model, QUESTIONS, **LIMITS)
@@ -293,6 +300,7 @@ def test_other_models_are_refused():
         generate(keras.Model(inputs, inputs), QUESTIONS, **LIMITS)
 
 
+@pytest.mark.compiled
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow's programs are limited")
 @pytest.mark.parametrize("strategy", [Greedy(), Beam(2), Sampling(seed=1)], ids=str)
 def test_answers_without_compilation_are_those_with_it(model, strategy):

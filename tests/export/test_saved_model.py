@@ -93,12 +93,17 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
 @pytest.mark.parametrize(
     "options",
     [
-        {"strategy": Beam(3, 1.0), "max_length": 6},
-        {"strategy": Sampling(1.5, seed=7), "n_best": 2, "min_length": 3},
         {"tokenizer_ops": "tensorflow_text", "forbidden_ids": [300, 301], "no_repeat_ngram": 2},
         {"strategy": Beam(2), "xla": False, "repetition_penalty": 1.3},
-        {"forbidden": ["꿈", "hi"]},
-        {"strategy": Beam(3), "required": ["꿈", "hi"]},
+        *(
+            pytest.param(options, marks=pytest.mark.slow)  # Each is compiled for half a minute.
+            for options in (
+                {"strategy": Beam(3, 1.0), "max_length": 6},
+                {"strategy": Sampling(1.5, seed=7), "n_best": 2, "min_length": 3},
+                {"forbidden": ["꿈", "hi"]},
+                {"strategy": Beam(3), "required": ["꿈", "hi"]},
+            )
+        ),
     ],
     ids=str,
 )
@@ -183,6 +188,7 @@ def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monk
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_tool_of_tensorflow_shows_and_runs_it(saved_model, bot):
     tool = [sys.executable, "-m", "tensorflow.python.tools.saved_model_cli"]
     shown = subprocess.run(

@@ -126,10 +126,13 @@ def test_the_operations_run_without_a_graph_too(tokenizer):
 @pytest.mark.parametrize(
     ("kind", "vocab_size", "jamo"),
     [
-        ("sentencepiece", 8192, False), ("sentencepiece", 8192, True), ("bpe", 8192, False),
-        ("character", 2000, False), ("word", 30000, False),
+        ("sentencepiece", 8192, False),
+        pytest.param("sentencepiece", 8192, True, marks=pytest.mark.slow),
+        pytest.param("bpe", 8192, False, marks=pytest.mark.slow),
+        pytest.param("character", 2000, False, marks=pytest.mark.slow),
+        pytest.param("word", 30000, False, marks=pytest.mark.slow),
     ],
-)  # fmt: skip
+)
 def test_the_whole_korean_corpus_has_the_same_ids_and_texts(kind, vocab_size, jamo):
     frame = pd.read_csv(KOREAN)
     texts = [*frame["Q"], *frame["A"]]

@@ -165,8 +165,15 @@ def contents(run_dir):
     return {**tensors, **run.best_weights()}, step, rows
 
 
-@pytest.mark.parametrize("value", [HUGE, np.nan])
-@pytest.mark.parametrize("at", [6, 12])
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        (HUGE, 12),
+        (np.nan, 6),
+        pytest.param(HUGE, 6, marks=pytest.mark.slow),
+        pytest.param(np.nan, 12, marks=pytest.mark.slow),
+    ],
+)
 def test_interrupted_equals_uninterrupted_before_and_after_a_divergence(pairs, tmp_path, monkeypatch, value, at):
     config = TINY.replace(epochs=3)
     with monkeypatch.context() as patch:
