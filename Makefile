@@ -1,7 +1,7 @@
 # make demo    train the demonstration chatbot (once) and talk to it
 # make test    the test suite; make test-fast, the part of it that neither trains nor starts programs, takes two minutes;
-#              make test-hard runs the tests that take minutes each, such as series of kills, and then all tests with
-#              programs compiled by XLA as users' are, which make test does where compilation is what they test
+#              make test-hard runs the slow tests, such as series of kills, and then all tests with programs traced and
+#              compiled by XLA as users' are, which make test does once, and where compilation is what they test
 #              HARD="--fuzz-inputs 100000 --kills 100 --soak-minutes 120" has it test as hard as before a release
 # make mutants puts small errors into the heart of the package, which the tests have to notice; MUTANTS="--sample 100"
 # make lint    ruff, the direction of imports, and the types (mypy)
