@@ -7,6 +7,7 @@ from keras_transformer import Chatbot, InputError, load_pairs
 pytestmark = pytest.mark.heavy
 
 
+@pytest.mark.slow
 def test_each_way_of_writing_a_format_has_a_row(small_run, results):
     exports.main([str(small_run), str(SMALL_TALK), "--questions", "40", "--formats", "run", "--results", str(results)])
     rows = [line for line in results.read_text("utf-8").splitlines() if line.startswith("| run")]

@@ -62,7 +62,8 @@ def test_an_interpreter_that_is_none_is_refused(results):
         gpu.main(["--torch-python", "no-such-python", "--results", str(results)])
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])  # In C++: 80 s.
+@pytest.mark.slow  # PyTorch compiles in C++ for 80 s.
+@pytest.mark.parametrize("compiled", [False, True])
 def test_steps_of_pytorch_are_measured(compiled):
     pytest.importorskip("torch")
     environment = {**os.environ, "TORCH_COMPILE_DISABLE": "0" if compiled else "1"}

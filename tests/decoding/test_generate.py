@@ -267,7 +267,6 @@ def test_few_shapes_are_compiled():
     assert (shape(3, 5), shape(1, 13), shape(64, 300)) == ((4, 12), (1, 24), (64, 384))
 
 
-@pytest.mark.compiled
 def test_rows_shared_out_among_cores_are_answered_as_together(model, monkeypatch):
     questions = np.random.default_rng(1).integers(4, 30, (37, 6))
 

@@ -79,6 +79,7 @@ def test_ids_go_in_and_out(signatures, bot):
     np.testing.assert_allclose(found["scores"], [expected.scores[0], 0], atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_threads_do_not_disturb_each_other(saved_model, bot):
     loaded = tf.saved_model.load(str(saved_model))  # Nothing of it is compiled yet.
@@ -119,7 +120,11 @@ def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, 
     assert several(questions=tf.constant(["hello"]))["scores"].shape[-1] == options.get("n_best", 1)
 
 
-@pytest.mark.parametrize("answering", [Answering("retrieve"), Answering("hybrid", 0.6)], ids=lambda one: one.way)
+@pytest.mark.parametrize(
+    "answering",
+    [pytest.param(Answering("retrieve"), marks=pytest.mark.slow), Answering("hybrid", 0.6)],
+    ids=lambda one: one.way,
+)
 def test_it_answers_in_the_way_of_its_run(small_run, tmp_path, answering):
     run = shutil.copytree(small_run, tmp_path / "run")
     answering.save(run)

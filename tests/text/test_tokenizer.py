@@ -195,9 +195,15 @@ def test_loading_names_the_file_that_is_missing_or_damaged(tmp_path):
 
 
 @pytest.mark.skipif(not KOREAN.exists(), reason="the Korean chatbot corpus is not beside the repository")
-@pytest.mark.parametrize("jamo", [False, True])
+@pytest.mark.parametrize("jamo", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("kind", "vocab_size"), [("sentencepiece", 8192), ("bpe", 8192), ("character", 2000), ("word", 30000)]
+    ("kind", "vocab_size"),
+    [
+        ("sentencepiece", 8192),
+        pytest.param("bpe", 8192, marks=pytest.mark.slow),
+        pytest.param("character", 2000, marks=pytest.mark.slow),
+        pytest.param("word", 30000, marks=pytest.mark.slow),
+    ],
 )
 def test_the_whole_korean_corpus_survives(kind, vocab_size, jamo):
     frame = pd.read_csv(KOREAN)

@@ -47,8 +47,9 @@ def averages(model):
     return arrays(callback.averages())
 
 
-def test_two_halves_of_a_batch_make_the_update_of_the_whole():
-    """Each half divides its sum by half the tokens, and Keras the sum of both by 2."""
+@pytest.fixture(scope="module")
+def trained():
+    """Models of whole and of halved batches, and the weights of the second before its last half."""
     whole = model_of(CONFIG, tokens_per_batch=200)
     halves = model_of(CONFIG.replace(accumulate=2), tokens_per_batch=100)
     for ids, targets in batches():
@@ -56,19 +57,21 @@ def test_two_halves_of_a_batch_make_the_update_of_the_whole():
         step(halves, ids[:32], targets[:32])
         between = weights(halves)
         step(halves, ids[32:], targets[32:])
+    return whole, halves, between
+
+
+def test_two_halves_of_a_batch_make_the_update_of_the_whole(trained):
+    """Each half divides its sum by half the tokens, and Keras the sum of both by 2."""
+    whole, halves, between = trained
     for ours, theirs in zip(weights(halves), weights(whole)):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
     assert any((now != then).any() for now, then in zip(weights(halves), between))
 
 
-def test_the_average_reaches_as_many_updates_back():
+def test_the_average_reaches_as_many_updates_back(trained):
     """Its last blend is one of two; so the next batch, which only accumulates, completes it."""
-    whole = model_of(CONFIG, tokens_per_batch=200)
-    halves = model_of(CONFIG.replace(accumulate=2), tokens_per_batch=100)
-    for ids, targets in batches():
-        step(whole, ids, targets)
-        step(halves, ids[:32], targets[:32])
-        step(halves, ids[32:], targets[32:])
+    whole, halves, _ = trained
+    *_, (ids, targets) = batches()
     step(halves, ids[:32], targets[:32])
     for ours, theirs in zip(averages(halves), averages(whole)):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
