@@ -1,3 +1,4 @@
+import collections
 import hashlib
 import importlib.metadata
 import io
@@ -78,13 +79,14 @@ def keep_programs(config):
 def pytest_collection_modifyitems(items):
     """Marks tests of a trained run or in a browser as heavy.
 
-    Files with slow tests come first, so that of two processes none is left alone with one at the end.
+    Files with the most of these and of slow tests come first, so that of two processes none is left alone at the end.
     """
     for item in items:
         if HEAVY_FIXTURES & {*item.fixturenames}:
             item.add_marker("heavy")
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    marked = (item for item in items if any(item.iter_markers("heavy")) or any(item.iter_markers("slow")))
+    counts = collections.Counter(item.path for item in marked)
+    items.sort(key=lambda item: -counts[item.path])
 
 
 def pytest_runtest_setup(item):
