@@ -24,6 +24,7 @@ QUIET_CHROMIUM = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
 ]  # fmt: skip
+# Where programs that train and decode are defined.
 COMPILED = "keras_transformer.decoding.", "keras_transformer.export.", "keras_transformer.training."
 MOST_MODELS = 3  # Which are kept for later trainings.
 HEAVY_FIXTURES = {"small_run", "browser"}
@@ -147,7 +148,7 @@ def never(condition):
 def reuse_programs(wanted):
     """Spares a training the tracing of its programs, where one of the same settings was in this process.
 
-    A tiny model is traced for five seconds of CPU and trained for less than one.
+    Tracing takes three of the five seconds of CPU that a tiny training takes.
     """
     trainer = sys.modules.get("keras_transformer.training.trainer")
     if trainer and wanted != hasattr(trainer.fit, "tracing"):
