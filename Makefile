@@ -34,8 +34,8 @@ demo: $(VENV)/installed
 test-fast: $(VENV)/installed-test
 	$(PYTEST) -m "not slow and not heavy"
 
-test: $(VENV)/installed-test
-	$(PYTEST) -m "not slow"
+test: test-fast
+	$(PYTEST) -m "heavy and not slow"
 
 test-hard: $(VENV)/installed-test
 	$(PYTEST) -m slow $(HARD)

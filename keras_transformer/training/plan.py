@@ -114,6 +114,8 @@ def make_plan(
         raise InputError(_("--grow-vocabulary adds to the vocabulary of a run: name the run with --from RUN"))
     check_split(config, device_count // process_count(), model_devices)
     if run:
+        if not given_warm_up:
+            config = config.replace(warmup_steps=run.config.warmup_steps)  # Which was fitted to its epochs.
         check_settings(run, config, parent)
     if existing_run:
         check_tokenizers(parent or existing_run, **files)  # A grown one is no longer that of the file.

@@ -130,7 +130,7 @@ def likely(*rows):
 
 MODEL = likely(
     ("", {" cat": 0.9, " is": 0.08, " dog": 0.01}), (" cat", {"end": 0.97, " is": 0.02}), (" is", {"end": 0.9}),
-    (" dog", {"end": 0.9, " is": 0.05}),
+    (" dog", {"end": 0.9, " is": 0.05}), (" cats", {"end": 0.9}),
 )  # fmt: skip
 
 

@@ -11,6 +11,11 @@ QUESTIONS = np.array([[5, 6, 7, 8], [9, 3, 0, 0], [4, 0, 0, 0]], "int32")
 TOKENS = {"start_id": 1, "end_id": 2, "max_length": 6}
 
 
+def probabilities_of(model, answers):
+    """Those of each next token, by the whole pass."""
+    return ops.convert_to_numpy(ops.softmax(model([QUESTIONS, answers])))
+
+
 @pytest.fixture(scope="module")
 def models():
     made = []
@@ -34,7 +39,7 @@ def test_the_probability_of_a_token_is_the_mean_of_the_models():
     ensemble = Ensemble([])
     ensemble.members = [Fixed([0.1, 0.6, 0.3]), Fixed([0.5, 0.2, 0.3])]
     log_probabilities, cache = ensemble.decode_step(np.array([1]), 0, ["a", "b"])
-    np.testing.assert_allclose(np.exp(log_probabilities), [[0.3, 0.4, 0.3]], atol=1e-6)
+    np.testing.assert_allclose(ops.exp(log_probabilities), [[0.3, 0.4, 0.3]], atol=1e-6)
     assert cache == ["a", "b"]
 
 
@@ -49,7 +54,7 @@ def test_a_model_beside_itself_answers_as_alone(models, strategy):
 def test_scores_are_those_of_the_whole_pass(models):
     found = generate(Ensemble(models), QUESTIONS, **TOKENS)
     answers = np.concatenate([np.full((3, 1), 1), found.ids[:, :-1]], axis=1)
-    probabilities = np.mean([ops.softmax(model([QUESTIONS, answers])) for model in models], axis=0)
+    probabilities = np.mean([probabilities_of(model, answers) for model in models], axis=0)
     chosen = np.take_along_axis(probabilities, found.ids[:, :, None], axis=2)[..., 0]
     expected = np.where(found.ids != 0, np.log(chosen), 0).sum(axis=1)
     np.testing.assert_allclose(found.scores, expected, atol=1e-5)

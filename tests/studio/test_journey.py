@@ -111,6 +111,8 @@ def test_an_uploaded_file_is_checked(open_studio, tmp_path, locale, ending):
     page = open_studio(locale=locale)
     tab(page, 1)
     page.get_by_label(words["upload"]).check()
+    page.locator("#upload button").first.wait_for()
+    page.wait_for_timeout(1000)  # Until it listens.
     page.locator("#upload input[type=file]").set_input_files(file)
     page.get_by_text(file.name).first.wait_for()
     page.get_by_role("button", name=words["check"], exact=True).click()
@@ -168,7 +170,7 @@ def test_from_the_empty_page_to_a_downloaded_bot(open_studio, tmp_path, language
     field(page, "question").fill("숙제 있나요?")
     page.keyboard.press("Enter")
     page.locator("#conversation .answer", has_text="13쪽!").wait_for()
-    field(page, "question").fill("Who teaches music?")
+    field(page, "question").fill("Who sings in the choir?")
     page.keyboard.press("Enter")
     page.locator("#conversation button", has_text="Who is our teacher?").wait_for()
     tab(page, 0)

@@ -81,6 +81,16 @@ def test_a_warm_up_of_a_preset_or_of_the_run_to_fine_tune_fits_too(tmp_path):
     assert plan_of(SIX, tmp_path, from_run=parent.path, epochs=1).config.warmup_steps == 1
 
 
+@pytest.mark.parametrize("epochs", [1, 30])
+def test_the_same_command_goes_on_with_the_warm_up_of_its_run(tmp_path, epochs):
+    sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "dff": 16, "hold_out": False}
+    first = plan_of(SIX, tmp_path, preset("characters"), epochs=1, **sizes)
+    Run.create(tmp_path / "run", first.config, first.tokenizers[0], first.about)
+    assert plan_of(SIX, tmp_path, preset("characters"), epochs=epochs, **sizes).config.warmup_steps == 1
+    with pytest.raises(InputError, match="was started with warmup_steps 1, not 9"):
+        plan_of(SIX, tmp_path, preset("characters"), epochs=epochs, warmup_steps=9, **sizes)
+
+
 @pytest.mark.parametrize(("batches", "steps"), [(400, 100), (200, 100), (199, 19), (5, 1), (1, 1)])
 def test_a_recommended_warm_up_fits_the_training(batches, steps):
     assert fitting_warm_up(COSINE.replace(warmup_steps=100), batches).warmup_steps == steps

@@ -78,8 +78,9 @@ def train_on(devices, corpus, run, *more):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_several_devices_train_as_one_and_one_goes_on_where_they_stopped(corpus):
-    alone, said = train_on(1, corpus, "one", "--epochs", "3")
+    _, said = train_on(1, corpus, "one", "--epochs", "2")
     assert "on CPU" in said and "devices" not in said
+    alone, _ = train_on(1, corpus, "one", "--epochs", "3")  # Further epochs change the moving average of the weights.
     assert alone[2, 0] < alone[0, 0] - 0.1  # Something was learned.
     shared, said = train_on(4, corpus, "four", "--epochs", "2")
     assert "on 4 devices: CPU" in said
