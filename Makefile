@@ -3,6 +3,7 @@
 #              make test-hard runs the slow tests, such as series of kills, and then all tests with programs traced and
 #              compiled by XLA as users' are, which make test does once, and where compilation is what they test
 #              HARD="--fuzz-inputs 100000 --kills 100 --soak-minutes 120" has it test as hard as before a release
+# make coverage  what all tests, the slow ones included, execute of the package: lines and branches, in an hour or more
 # make mutants puts small errors into the heart of the package, which the tests have to notice; MUTANTS="--sample 100"
 # make lint    ruff, the direction of imports, and the types (mypy)
 # make bench   the measurements                make notebooks   executes the notebooks and builds them anew
@@ -26,7 +27,7 @@ CATALOG := keras_transformer/locale/ko/LC_MESSAGES/keras_transformer
 COMPILING := tests/benchmarks tests/decoding tests/export
 TRAINING := tests/training
 
-.PHONY: demo test test-fast test-hard test-oldest mutants lint bench notebooks catalog released-run docs clean
+.PHONY: demo test test-fast test-hard test-oldest coverage mutants lint bench notebooks catalog released-run docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/keras-transformer demo --run $(RUN)
@@ -45,6 +46,15 @@ test-hard: $(VENV)/installed-test
 
 test-oldest: $(OLDEST)/lowest
 	$(MAKE) test VENV=$(OLDEST)
+
+# In three parts, whose processes end between them: together they would need more memory than most machines have.
+coverage: $(VENV)/installed-test
+	@$(INSTALL) --editable ".[coverage]"
+	rm -f .coverage
+	$(PYTEST) --cov --cov-append --cov-report= -m "not slow and not heavy"
+	$(PYTEST) --cov --cov-append --cov-report= -m "heavy and not slow"
+	$(PYTEST) --cov --cov-append --cov-report= -m slow
+	$(BIN)/coverage report --sort miss
 
 mutants: $(VENV)/installed-test
 	@$(INSTALL) --editable ".[mutants]"

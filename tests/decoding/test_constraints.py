@@ -75,6 +75,7 @@ def test_what_would_repeat_is_what_python_finds(said, size):
         ({"min_length": -1}, "min_length must be 0 or more, not -1"),
         ({"repetition_penalty": 0.5}, "repetition_penalty must be 1 or more, not 0.5"),
         ({"repetition_penalty": float("nan")}, "repetition_penalty must be 1 or more, not nan"),
+        ({"repetition_penalty": float("inf")}, "repetition_penalty must be 1 or more, not inf"),
         ({"forbidden_ids": (4, -5)}, r"forbidden_ids must be token ids, 0 or more, not \[4, -5\]"),
         ({"no_repeat_ngram": -2}, "no_repeat_ngram must be 0 .* or more, not -2"),
     ],

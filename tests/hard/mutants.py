@@ -4,7 +4,8 @@
 
 It needs the extra `mutants`: cosmic-ray, which is kept up by its authors since 2013, changes the code by its syntax
 tree, and runs the tests in processes of their own, which TensorFlow needs. The mutants are made in a copy of the last
-commit; which ones of all depends on the seed alone. The tests of the same name come first, then those of the folder.
+commit; which ones of all depends on the seed alone. The tests of the same name come first, then those of the folder,
+the fast ones before the others.
 """
 
 import argparse
@@ -25,10 +26,11 @@ MODULES = [
     PACKAGE / "training/checkpoint.py", PACKAGE / "training/schedule.py",
 ]  # fmt: skip
 TESTS = {
+    "decoding/options.py": ["tests/cli/test_generation_options.py", "tests/decoding"],
     "training/checkpoint.py": ["tests/training/test_checkpoint.py", "tests/training/test_resuming.py"],
     "training/schedule.py": ["tests/training/test_schedule.py"],
 }
-"""Of modules whose folder has tests of too many others."""
+"""Of modules whose folder has tests of too many others, or whose tests are elsewhere."""
 CONFIG = """\
 [cosmic-ray]
 module-path = {module}
@@ -89,8 +91,9 @@ def command_of(copy, module):
     folder = f"tests/{module.parts[1]}"
     own = f"{folder}/test_{module.name}"
     tests = TESTS.get(name, [*([own] if (copy / own).exists() else []), folder])
-    run = f"{sys.executable} -m pytest -q -x -m 'not slow'"
-    return f"sh -c {json.dumps(' && '.join(f'{run} {one}' for one in tests))}"
+    run, fast, rest = f"{sys.executable} -m pytest -q -x", "-m 'not slow and not heavy'", "-m 'not slow'"
+    words = [f"{run} {mark} {one}" for one in tests for mark in ([rest] if one.endswith(".py") else [fast, rest])]
+    return f"sh -c {json.dumps(' && '.join(words))}"
 
 
 def outcomes(copy, config, jobs):
