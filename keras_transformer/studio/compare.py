@@ -34,9 +34,7 @@ def add_compare(page):
         answers = gradio.HTML(elem_id="side-by-side")
         heading(_("Scores"))
         with gradio.Row():
-            corpus = gradio.Dropdown(
-                [(_("that of both bots"), ""), *page.workspace.corpora()], value="", label="--corpus", min_width=200
-            )
+            corpus = gradio.Dropdown(corpora(page.workspace), value="", label="--corpus", min_width=200)
             split = gradio.Dropdown([(_("unseen questions, if any"), ""), *SPLITS], value="", label="--split")
         with gradio.Row():
             measure = gradio.Button(_("Compare the scores"))
@@ -49,6 +47,12 @@ def add_compare(page):
         golden = gradio.File(file_types=[".jsonl"], height=140, elem_id="golden", label=_("Golden answers"))
         test = gradio.Button(_("Test both"))
         changes = gradio.HTML(elem_id="changes")
+
+    def choices(first, second):
+        names = page.workspace.trained()
+        first, second = two_of(names, first, second)
+        runs = (gradio.update(choices=names, value=one) for one in (first, second))
+        return *runs, gradio.update(choices=corpora(page.workspace))
 
     def steps(request, command):
         for line in page.studio.commands.steps((request.session_hash, "compare"), command):
@@ -100,7 +104,19 @@ def add_compare(page):
     page.on(measure.click, compare, [*runs, corpus, split], scores)
     page.on(test.click, test_both, [*runs, golden], changes)
     page.on(cancel.click, cancel_commands)
-    page.on(tab.select, lambda *chosen: [page.runs(one) for one in chosen], runs, runs)
+    page.on(tab.select, choices, runs, [*runs, corpus])
+
+
+def corpora(workspace):
+    """Returns the choices of a corpus."""
+    return [(_("that of both bots"), ""), *workspace.corpora()]
+
+
+def two_of(names, first, second):
+    """Returns two different ones of some names, those chosen before if they are still there; None where one lacks."""
+    first = first if first in names else next(iter(names), None)
+    others = [name for name in names if name != first]
+    return first, second if second in others else next(iter(others), None)
 
 
 def comparison_of(comparison):

@@ -95,6 +95,11 @@ def test_segments_see_themselves_alone_and_no_padding():
     ]
 
 
+def test_segment_mask_keeps_the_rows_of_a_batch_apart():
+    mask = create_segment_mask(np.array([[1, 2], [1, 1]]), np.array([[1, 1], [1, 2]]))
+    assert ops.convert_to_numpy(mask).tolist() == [[[[0, 0], [1, 1]]], [[[0, 1], [0, 1]]]]
+
+
 def test_positions_are_counted_in_each_segment():
     assert ops.convert_to_numpy(positions_in_segments(np.array([[1, 1, 1, 2, 2, 3, 0]])))[0, :6].tolist() == [
         0, 1, 2, 0, 1, 0

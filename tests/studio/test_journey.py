@@ -9,6 +9,8 @@ import urllib.parse
 import pandas
 import pytest
 
+from keras_transformer import Config, train
+
 pytest.importorskip("gradio")
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright")
 
@@ -35,11 +37,16 @@ WORDS = {
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def bots(tmp_path_factory):
+    """The folder of the studio."""
+    return tmp_path_factory.mktemp("studio") / "봇들"
+
+
+@pytest.fixture(scope="module")
+def address(bots):
     """The address of a studio in an empty folder, in a process of its own."""
-    folder = tmp_path_factory.mktemp("studio") / "봇들"
     process = subprocess.Popen(
-        [*COMMAND, folder, "--port", "0", "--no-browser"], stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        [*COMMAND, bots, "--port", "0", "--no-browser"], stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
     with process:
         said = ""
@@ -191,3 +198,17 @@ def test_from_the_empty_page_to_a_downloaded_bot(open_studio, tmp_path, language
     page.locator("#question").fill("Who is our teacher?")
     page.keyboard.press("Enter")
     page.get_by_text("Ms. Kim.").first.wait_for()
+
+
+@pytest.mark.slow
+def test_two_bots_are_asked_side_by_side(open_studio, bots):
+    pairs = pandas.DataFrame(PAIRS, columns=["question", "answer"])
+    page = open_studio(locale="en-GB")
+    recipe = Config(vocab_size=320, num_layers=1, d_model=16, num_heads=2, dff=16, epochs=1, hold_out=False)
+    for name in ("older", "newer"):
+        train(pairs, bots / name, recipe)
+    tab(page, 2)
+    assert [field(page, name).input_value() for name in ("run-a", "run-b")] == ["newer", "older"]
+    field(page, "both").fill("Who is our teacher?")
+    page.keyboard.press("Enter")
+    page.locator("#side-by-side td", has_text="Ms. Kim.").nth(1).wait_for()
