@@ -1,4 +1,5 @@
 import collections
+import gc
 import hashlib
 import importlib.metadata
 import io
@@ -49,6 +50,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_configure(config):
+    gc.set_threshold(100_000, 50, 100)  # Tracing makes millions of objects that stay: looking for others takes a seventh.
     if not hasattr(config, "workerinput"):  # Other processes have what the first one set.
         keep_temporary_files_together(config)
     if hasattr(config, "cache"):

@@ -127,7 +127,10 @@ def kind_by_lengths(sample, counted):
         )
     return Kind(
         TRANSLATION,
-        _("answers made by a rule ({counted}, the longer the question, the longer the answer)", counted=counted),
+        _(
+            "answers derived from the questions ({counted}, the longer the question, the longer the answer)",
+            counted=counted,
+        ),
     )
 
 
