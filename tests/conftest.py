@@ -50,7 +50,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_configure(config):
-    gc.set_threshold(100_000, 50, 100)  # Tracing makes millions of objects that stay: looking for others takes a seventh.
+    gc.set_threshold(100_000, 50, 100)  # Tracing makes millions of objects that stay; seeking garbage took a seventh.
     if not hasattr(config, "workerinput"):  # Other processes have what the first one set.
         keep_temporary_files_together(config)
     if hasattr(config, "cache"):
