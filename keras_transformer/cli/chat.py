@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import itertools
+import re
 import threading
 
 from keras_transformer.chat.answering import HYBRID, RETRIEVE, Answer
@@ -20,7 +21,7 @@ from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.options import DEFAULT_BEAMS, OF_BEAMS, OF_SAMPLES, SETTINGS, generation_config
 from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
-from keras_transformer.language import translatable
+from keras_transformer.language import KOREAN, language_of_context, translatable
 from keras_transformer.language import translate as _
 
 HELP = translatable(
@@ -159,6 +160,11 @@ class Conversation:
         return with_previous_turns(self.bot, self.history, question)
 
     def answer(self, question):
+        """Answers a question; what it says of its own is in the language of the question."""
+        with language_of_question(question):
+            self.answer_in_its_language(question)
+
+    def answer_in_its_language(self, question):
         """Streams an answer, or prints several at once. Ctrl-C stops the answer, not the conversation."""
         query, reply = self.with_previous_turns(question), ""
         self.last = None
@@ -236,6 +242,11 @@ class Conversation:
     def is_known(self, query):
         """Returns whether the question is answered from the datastore."""
         return is_known(self.bot, query, self.way, self.generation)
+
+
+def language_of_question(question):
+    """Context manager that says in Korean what answers a question in Korean, whatever the locale is."""
+    return language_of_context(KOREAN) if re.search("[가-힣ㄱ-ㅣ]", question) else contextlib.nullcontext()
 
 
 def changed_in_words(way, generation):
@@ -344,30 +355,37 @@ def answer_lines(run_dir, questions, options):
     begin with two spaces.
     """
     conversation = Conversation(Chatbot.load(run_dir), options)
-    bot, fallback, generation = conversation.bot, conversation.fallback, conversation.generation
     for question in itertools.takewhile(lambda line: line.strip() not in LEAVING, questions):
-        query = conversation.with_previous_turns(question) if question.strip() else ""
-        guide, unknown = conversation.guidance(query, question), conversation.unknown_only(query, question)
-        if guide and (guide.reply or not unknown):
-            text = guide.reply or _(SUGGESTIONS_ALONE if guide.matches else EXAMPLES_ALONE)
-            echo(text, *(f"  - {one}" for one in guide.questions), sep="\n", flush=True)
-            conversation.history = [*conversation.history, question, guide.reply][-bot.turns :]
-            continue
-        if unknown:
-            answers = [Answer(unknown, 0.0)] * conversation.num_return
-        elif conversation.num_return > 1:
-            [answers] = bot.candidates([query], generation)
-        else:
-            answers = bot.answers([query], fallback, options.answer_by, generation)
-        [pieces] = bot.pieces([query]) if fallback else [0]
-        reply = ""
-        for answer in answers:
-            text = fallback.apply(answer, pieces) if fallback and not unknown else answer.text
-            reply = reply or text
-            echo(in_words(text, answer.score, options), flush=True)
-            if conversation.num_return == 1 and (hint := conversation.hint(answer, UNSURE_ALONE)):
-                echo(hint, flush=True)
-            if options.cite and query and not unknown:
-                echo(*source_lines(answer, bot.datastore is not None), sep="\n", flush=True)
-        turns = [*conversation.history, question, "" if unknown else reply]
-        conversation.history = turns[-bot.turns :] if query else []
+        with language_of_question(question):
+            answer_line(conversation, question)
+
+
+def answer_line(conversation, question):
+    """Prints the answer or answers to a question of `answer_lines`."""
+    bot, options = conversation.bot, conversation.options
+    fallback, generation = conversation.fallback, conversation.generation
+    query = conversation.with_previous_turns(question) if question.strip() else ""
+    guide, unknown = conversation.guidance(query, question), conversation.unknown_only(query, question)
+    if guide and (guide.reply or not unknown):
+        text = guide.reply or _(SUGGESTIONS_ALONE if guide.matches else EXAMPLES_ALONE)
+        echo(text, *(f"  - {one}" for one in guide.questions), sep="\n", flush=True)
+        conversation.history = [*conversation.history, question, guide.reply][-bot.turns :]
+        return
+    if unknown:
+        answers = [Answer(unknown, 0.0)] * conversation.num_return
+    elif conversation.num_return > 1:
+        [answers] = bot.candidates([query], generation)
+    else:
+        answers = bot.answers([query], fallback, options.answer_by, generation)
+    [pieces] = bot.pieces([query]) if fallback else [0]
+    reply = ""
+    for answer in answers:
+        text = fallback.apply(answer, pieces) if fallback and not unknown else answer.text
+        reply = reply or text
+        echo(in_words(text, answer.score, options), flush=True)
+        if conversation.num_return == 1 and (hint := conversation.hint(answer, UNSURE_ALONE)):
+            echo(hint, flush=True)
+        if options.cite and query and not unknown:
+            echo(*source_lines(answer, bot.datastore is not None), sep="\n", flush=True)
+    turns = [*conversation.history, question, "" if unknown else reply]
+    conversation.history = turns[-bot.turns :] if query else []

@@ -142,6 +142,20 @@ def test_a_pipe_is_told_too_what_is_not_known_or_not_sure(memorized, monkeypatch
     assert hint == f"  Not sure: the nearest known question is “{suggested[0].removeprefix('  - ')}”."
 
 
+def test_a_korean_question_that_is_not_known_is_told_so_in_korean_whatever_the_locale(memorized, monkeypatch, capsys):
+    monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
+    answer_lines("run", ["세고 자워", "which book shall I read"], memorized.options)
+    told = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("  - ")]
+    assert told == [
+        "  모르는 질문입니다. 혹시 이 가운데 하나인가요?",
+        "  I do not know that. Did you mean one of these?",
+    ]
+    memorized.hear("세고 자워")
+    assert capsys.readouterr().out.startswith("  모르는 질문입니다.")
+    memorized.hear("/wrong")  # A command speaks the language of the program.
+    assert capsys.readouterr().out == "What is the right answer?\n"
+
+
 def test_a_memorized_corpus_is_greeted_as_anybody_is(memorized, monkeypatch, capsys):
     """Its own exchanges come first: "hello" and "안녕하세요" are among them, "who are you" is not."""
     memorized.hear("hello!")
