@@ -55,3 +55,17 @@ def test_validation_sees_the_average_and_training_goes_on_from_the_weights(model
 @pytest.mark.parametrize(("updates", "expected"), [(100_000, 0.99), (2000, 0.99), (1000, 0.98), (200, 0.9), (5, 0.0)])
 def test_the_average_of_a_short_training_is_short(updates, expected):
     assert momentum(updates) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_every_step_is_that_of_adam(amsgrad):
+    def trained(optimizer):
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.layers.Embedding(5, 3), keras.layers.Dense(2)])
+        model.compile(optimizer(0.1, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0, amsgrad=amsgrad), loss="mse")
+        for step in range(4):
+            model.train_on_batch(np.array([[1, 1], [3, 0]]), np.full((2, 2, 2), float(step)))
+        return model.get_weights()
+
+    for ours, adams in zip(trained(AveragingAdam), trained(keras.optimizers.Adam), strict=True):
+        np.testing.assert_allclose(ours, adams, rtol=1e-5, atol=1e-6)
