@@ -63,6 +63,15 @@ class AveragingAdam(keras.optimizers.Adam):
             grad=tf.cast(tf.convert_to_tensor(gradient), variable.dtype),
         )
 
+    def _update_model_variables_moving_average(self, trainable_variables):
+        """Averages the weights. Private in Keras, which computes the momentum anew for every weight.
+
+        If Keras renames it, its own slower function is used.
+        """
+        momentum = keras.ops.where(keras.ops.equal(self.iterations, 0), 0.0, self.ema_momentum)
+        for variable, average in zip(trainable_variables, moving_averages(self), strict=True):
+            average.assign(momentum * average + (1 - momentum) * variable)
+
     def finalize_variable_values(self, var_list):
         """Leaves the weights unchanged, so that another `fit` continues from them."""
 
