@@ -1,4 +1,4 @@
-"""Progress of a training: a table with a bar on a terminal, Keras' own bar in a notebook, plain lines in a log file."""
+"""Progress of a training: a table, on a terminal with a bar; in a notebook, Keras' own bar."""
 
 import datetime
 import math
@@ -21,7 +21,7 @@ from keras_transformer.printable import printable
 from keras_transformer.runs.history import best_row
 from keras_transformer.training.distributed.cluster import process_number
 
-SILENT, BAR, LINES = 0, 1, 2  # Keras' levels of verbosity.
+SILENT, BAR = 0, 1  # Keras' levels of verbosity.
 GAP = 2  # Columns between two cells.
 BEST, VALIDATION = 6, 20  # Widths of two columns on a wide terminal. The progress bar is in the validation column.
 OPTIONAL_COLUMNS = "pairs/s", "val accuracy", "accuracy", "loss"  # Left out on a narrow terminal, in this order.
@@ -36,10 +36,8 @@ def is_terminal(stream):
 
 
 def verbosity():
-    """Returns Keras' verbosity: silent beside `EpochTable` and in all processes but the first."""
-    if process_number() or is_terminal(sys.stdout):
-        return SILENT
-    return BAR if "ipykernel" in sys.modules else LINES
+    """Returns Keras' verbosity: a bar in a notebook, silent beside `EpochTable` and in all processes but the first."""
+    return BAR if "ipykernel" in sys.modules and not process_number() else SILENT
 
 
 def say(line):
@@ -85,7 +83,7 @@ def encodable(text):
 
 
 class EpochTable(keras.callbacks.Callback):
-    """Prints a table with a line per epoch, and below it the current epoch with a progress bar.
+    """Prints a table with a line per epoch, and on a terminal below it the current epoch with a progress bar.
 
     It is a context manager, which restores the terminal at the end of the training, also after an error.
 
@@ -104,16 +102,19 @@ class EpochTable(keras.callbacks.Callback):
         self.live = Live(
             get_renderable=self.current, console=self.console, refresh_per_second=REFRESHES_PER_SECOND, transient=True
         )
+        self.has_bar = is_terminal(sys.stdout)
 
     def __enter__(self):
         header = {name: _(name) for name in self.columns}
         header["best"] = f"{self.star} {header['best']}"
         self.console.print(self.line(header, "bold"))
-        self.live.start()
+        if self.has_bar:
+            self.live.start()
         return self
 
     def __exit__(self, *_):
-        self.live.stop()
+        if self.has_bar:
+            self.live.stop()
 
     def on_epoch_begin(self, epoch, logs=None):
         self.epoch, self.logs, self.validating = epoch + 1, {}, False

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,7 +49,6 @@ from keras_transformer.training.progress import (
     EpochTable,
     encodable,
     interrupt,
-    is_terminal,
     say,
     show_samples,
     verbosity,
@@ -194,8 +192,8 @@ def fit(run, training, validation):
 
 def fit_with_callbacks(model, run, training, validation, run_checkpoint):
     """Trains the remaining epochs with all callbacks; returns False if the user interrupted the training."""
-    verbose = verbosity()  # Before the table: rich then replaces standard output, by no terminal in older versions.
-    shown = EpochTable(run_checkpoint, run.config) if is_terminal(sys.stdout) else contextlib.nullcontext()
+    verbose = verbosity()
+    shown = contextlib.nullcontext() if verbose or process_number() else EpochTable(run_checkpoint, run.config)
     with training_callbacks.StopOnInterrupt(run_checkpoint) as stop, detect_lost_processes(), shown as table:
         writes = process_number() == 0
         tensorboard = [training_callbacks.TolerantTensorBoard(run.path / LOGS, write_graph=False)] if writes else []

@@ -76,6 +76,15 @@ def test_each_epoch_is_a_line_and_the_best_so_far_has_a_star(terminal):
     assert finished[2].split()[4] == "0:00:00"
 
 
+def test_a_log_has_the_same_lines_and_no_bar(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    table_of(Config(epochs=3))
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split() == ["epoch", "loss", "validation", "pairs/s", "left", "★", "best"]
+    assert [line.split()[0] for line in lines] == ["1/3", "2/3", "3/3"]
+    assert "\x1b" not in header + "".join(lines)
+
+
 def test_korean_headings_are_whole(terminal):
     shown = terminal()
     with language_in_use("ko"):
