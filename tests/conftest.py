@@ -27,6 +27,8 @@ QUIET_CHROMIUM = [
 ]  # fmt: skip
 # Where programs that train and decode are defined.
 COMPILED = "keras_transformer.decoding.", "keras_transformer.export.", "keras_transformer.training."
+UPDATE = "keras_transformer.training.ema"
+FEW_STEPS = 9  # Of a training that takes less time eagerly than its programs take to be traced.
 MOST_MODELS = 3  # Which are kept for later trainings.
 HEAVY_FIXTURES = {"small_run", "browser"}
 PORTS = itertools.count(10_000 + 20 * (os.getpid() % 1000))  # Other ones in each of the processes that test together.
@@ -115,6 +117,8 @@ def compile_programs(wanted=True):
     tensorflow, xla = map(sys.modules.get, ("tensorflow", "keras_transformer.backend.xla"))
     if tensorflow and wanted == hasattr(tensorflow.function, "compiling"):
         tensorflow.function = tensorflow.function.compiling if wanted else uncompiled(tensorflow.function)
+        # Nor does TensorFlow's own optimization of a graph (Grappler) pay before one that runs once.
+        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
     if xla and wanted == hasattr(xla.fusible, "compiling"):
         xla.fusible = xla.fusible.compiling if wanted else never(xla.fusible)
 
@@ -126,9 +130,13 @@ def is_compiling():
 def uncompiled(function):
     """Returns TensorFlow's `tf.function` without compilation of our programs; its attribute `compiling` has it."""
 
+    import tensorflow
+
     def make_function(*args, **kwargs):
         if not args:  # A decorator.
             return lambda function: make_function(function, **kwargs)
+        if args[0].__module__ == UPDATE and not tensorflow.inside_function():
+            return args[0]  # Of a training that runs eagerly.
         if args[0].__module__.startswith(COMPILED):
             kwargs.pop("jit_compile", None)
         return function(*args, **kwargs)
@@ -163,6 +171,9 @@ def trained_as_before(trainer):
 
     def known_model(run, tokens_per_batch, *settings):
         fresh = compiled_model(run, tokens_per_batch, *settings)
+        if not is_compiling() and run.config.epochs * settings[0] <= FEW_STEPS:
+            fresh.run_eagerly = True
+            return fresh
         config = run.config.replace(epochs=1, patience=0, monitor="val_accuracy", keep_epochs=1)
         sizes = run.tokenizer.vocab_size, run.target_tokenizer.vocab_size
         key = repr((config, sizes, tokens_per_batch, settings, update_of(fresh), is_compiling()))

@@ -70,7 +70,7 @@ def train(
 ) -> dict[str, Any]:
     """Trains a model on a corpus, or resumes the training of an existing run folder.
 
-    The progress is printed: as a table on a terminal, else by Keras. Ctrl-C saves a checkpoint and returns. Call the
+    The progress is printed: in a notebook by Keras, else as a table. Ctrl-C saves a checkpoint and returns. Call the
     function again to resume after Ctrl-C or after the process was killed.
 
     Args:

@@ -190,7 +190,7 @@ def test_a_cosine_without_time_to_fall_is_refused_before_anything_is_made(pairs,
 
 
 def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
-    train(pairs, tmp_path / "run", TINY.replace(epochs=1))
+    train(pairs, tmp_path / "run", TINY.replace(epochs=2))
     assert train(pairs, tmp_path / "run", TINY.replace(epochs=3))["epochs"] == 3
     assert Run(tmp_path / "run").config.epochs == 3
     for ours, theirs in zip(weights_of(tmp_path / "run"), weights_of(trained[0])):
@@ -202,7 +202,9 @@ def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeyp
     monkeypatch.setattr(
         training_callbacks.EpochScores, "on_epoch_begin", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
     )
-    monkeypatch.setattr(training_callbacks.EpochScores, "on_train_batch_end", lambda *_, **__: None)
+    monkeypatch.setattr(
+        training_callbacks.EpochScores, "on_train_batch_end", lambda self, batch, logs: logs.update({"pairs/s": 1.0})
+    )
     assert not train(pairs, tmp_path / "run", TINY)["finished"]
     assert not (tmp_path / "run/summary.json").exists()
 
@@ -224,7 +226,7 @@ def test_patience_ends_training(pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(
         training_callbacks.EpochScores,
         "on_epoch_end",
-        lambda self, epoch, logs: logs.update({SCORE: epoch}),
+        lambda self, epoch, logs: logs.update({SCORE: epoch, "pairs/s": 1.0}),
     )
     summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
     assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
@@ -234,7 +236,7 @@ def scores(monkeypatch, **columns):
     """Lets the epochs have these scores, one after the other."""
 
     def measure(self, epoch, logs):
-        logs.update({SCORE: 1.0}, **{name: values[epoch] for name, values in columns.items()})
+        logs.update({SCORE: 1.0, "pairs/s": 1.0}, **{name: values[epoch] for name, values in columns.items()})
 
     monkeypatch.setattr(training_callbacks.EpochScores, "on_epoch_end", measure)
 
