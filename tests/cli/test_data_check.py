@@ -10,6 +10,13 @@ import pytest
 
 from keras_transformer.cli.data_check import visible
 from keras_transformer.cli.main import main
+from keras_transformer.data.quality import recommendation
+
+
+@pytest.fixture(autouse=True)
+def few_questions(monkeypatch):
+    """Lets some of 500 questions be held out, so that the corpora of the tests may be small."""
+    monkeypatch.setattr(recommendation, "FEW_QUESTIONS", 500)
 
 
 @pytest.fixture

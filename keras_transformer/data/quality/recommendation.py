@@ -39,7 +39,7 @@ SMALL_CORPUS, SMALL_BATCH, BATCH = 1500, 16, 64  # A corpus below `SMALL_CORPUS`
 MOST_WARM_UP = 4000
 
 # Chat.
-FEW_QUESTIONS = 500  # With fewer distinct questions, nothing is held out.
+FEW_QUESTIONS = 2000  # With fewer distinct questions, nothing is held out: a bot should know every row of a FAQ.
 COPIES = 1  # Noisy copies of each pair, if none are recombined.
 RECOMBINED, MOST_RECOMBINED = 2, 20_000  # New questions per question; maximum number of pairs for recombination.
 CHAT_PRESENTATIONS = 26  # Presentations of each pair, its copies and its new questions, in all epochs together.

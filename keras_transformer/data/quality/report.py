@@ -139,7 +139,10 @@ def _short_report(label, corpus, turns, tell):
             return Report(label, unfit=str(error))
     return Report(
         corpus=label,
-        warnings=(*(str(warning.message) for warning in caught), *nothing_held_out(recommendation)),
+        warnings=(
+            *(str(warning.message) for warning in caught),
+            *nothing_held_out(recommendation, survey.sample["question"].nunique()),
+        ),
         pairs=survey.pairs,
         sizes=survey.sizes,
         recommendation=recommendation,

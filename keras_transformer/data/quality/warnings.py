@@ -10,6 +10,7 @@ DUPLICATES = 0.10
 NEAR_QUESTIONS = 0.05
 TOO_LONG = 0.01
 TIMES_THE_MEAN = 5  # Minimum number of questions of a too common answer, as a multiple of the mean of all answers.
+FEW_QUESTIONS = 500  # Fewer are worth a warning if nothing is held out.
 FEW_HELD = 50  # Minimum number of validation pairs for meaningful scores.
 
 ADVICE = {
@@ -45,7 +46,7 @@ def find_warnings(survey, repeats=None, split=None, recommendation=None, tokens=
         *_left_out(survey),
         *_faults(survey),
         *(_repeated(len(survey), repeats) if repeats else ()),
-        *(_held_out(split, recommendation) if recommendation else ()),
+        *(_held_out(split, recommendation, repeats.questions) if recommendation else ()),
         *(_too_long(recommendation.config, tokens, too_long) if recommendation else ()),
     )
 
@@ -92,18 +93,18 @@ def _repeated(pairs, repeats):
         )
 
 
-def nothing_held_out(recommendation):
-    """Yields a warning if the recommended training holds nothing out."""
-    if not recommendation.config.hold_out:
+def nothing_held_out(recommendation, questions):
+    """Yields a warning if the recommended training holds nothing out, because there are few different questions."""
+    if not recommendation.config.hold_out and questions < FEW_QUESTIONS:
         yield _(
             "few different questions, so that nothing is held out for validation and test: no score says how new "
             "questions are answered; add questions, or ask the trained run some of your own"
         )
 
 
-def _held_out(split, recommendation):
+def _held_out(split, recommendation, questions):
     if not recommendation.config.hold_out:
-        yield from nothing_held_out(recommendation)
+        yield from nothing_held_out(recommendation, questions)
         return
     if not split.test.pairs:
         yield _("the test split is empty, so there is no final test score; add questions")

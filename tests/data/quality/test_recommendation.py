@@ -114,7 +114,7 @@ def test_a_small_faq_is_trained_on_whole_and_for_long():
     assert updates(recommend(pairs, 200), pairs) >= module.LEAST_STEPS
 
 
-@pytest.mark.parametrize(("questions", "held_out"), [(499, False), (500, True)])
+@pytest.mark.parametrize(("questions", "held_out"), [(1999, False), (2000, True)])
 def test_few_different_questions_are_all_trained_on(questions, held_out):
     pairs = pandas.concat([faq(questions), faq(10).assign(answer="again")])
     assert recommend(pairs, len(pairs)).config.hold_out is held_out

@@ -9,6 +9,7 @@ import pytest
 from keras_transformer.data import corpus
 from keras_transformer.data.corpus import Corpus, load_pairs
 from keras_transformer.data.loading import CorpusWarning
+from keras_transformer.data.quality import recommendation
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.quality.report import check_corpus
 from keras_transformer.data.quality.statistics import Rows
@@ -20,6 +21,12 @@ from keras_transformer.text.tokenizer import Tokenizer
 REAL_CORPUS = pathlib.Path(__file__).parents[4] / "shared" / "corpora" / "chatbot_ko" / "ChatbotData.csv"
 
 SOUND = [(f"{number}번 질문이에요?", f"{number % 97}번 대답이에요.") for number in range(1200)]
+
+
+@pytest.fixture(autouse=True)
+def few_questions(monkeypatch):
+    """Lets some of 500 questions be held out, so that the corpora of the tests may be small."""
+    monkeypatch.setattr(recommendation, "FEW_QUESTIONS", 500)
 
 
 def write(folder, pairs, name="a.csv", encoding="utf-8", end="\n"):
@@ -179,6 +186,12 @@ def test_few_held_out_pairs(tmp_path):
     report = check_corpus(write(tmp_path, SOUND[:700]))
     held = report.split.validation.pairs
     assert report.warnings == (f"validation has only {held} pairs: its scores are noisy; add questions",)
+
+
+def test_nothing_held_out_of_enough_questions_is_no_warning(tmp_path, monkeypatch):
+    monkeypatch.setattr(recommendation, "FEW_QUESTIONS", 2000)
+    report = check_corpus(write(tmp_path, SOUND))
+    assert (report.verdict, report.recommendation.config.hold_out) == ("fit", False)
 
 
 @pytest.mark.parametrize("pairs", [1, 300])
