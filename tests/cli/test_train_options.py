@@ -49,8 +49,8 @@ def words(number, length):
 SAMPLES = {
     "few pairs": (pd.DataFrame({"question": words(40, 5), "answer": words(40, 9)}), 40),
     "chat": (
-        pd.DataFrame({"question": [f"{one} 질문" for one in words(600, 4)], "answer": ["네", "아니요"] * 300}),
-        600,
+        pd.DataFrame({"question": [f"{one} 질문" for one in words(2000, 4)], "answer": ["네", "아니요"] * 1000}),
+        2000,
     ),
     "words": (pd.DataFrame({"question": words(300, 5), "answer": words(300, 6)}), 300),
     "translation": (
