@@ -76,10 +76,26 @@ def best_scores(rows, monitor):
     return {"best_epoch": best["epoch"], **scores}
 
 
-def out_of_patience(rows, patience, monitor):
-    """Returns whether the last `patience` epochs, all after the last divergence, brought no improvement."""
+def is_perfect(row, monitor):
+    """Returns whether no later epoch can be better than this row: by validation accuracy, the first perfect one wins.
+
+    Args:
+        row: A row, or a summary with the scores of the best one.
+        monitor: The monitored column.
+    """
+    return monitor == "val_accuracy" and row.get(monitor) == 1
+
+
+def stops_early(rows, patience, monitor):
+    """Returns whether training ends before its last epoch.
+
+    It ends after an epoch that no other can better, and after `patience` epochs without an improvement, all after the
+    last divergence.
+    """
+    best = best_row(rows, monitor)
+    if best and is_perfect(best, monitor):
+        return True
     if not (patience and rows):
         return False
-    best = best_row(rows, monitor)
     begin = max(row["epoch"] for row in rows if row is best or has_diverged(row))
     return rows[-1]["epoch"] - begin >= patience

@@ -20,8 +20,8 @@ from keras_transformer.runs.history import (
     SCORE,
     best_row,
     has_diverged,
-    out_of_patience,
     rows_text,
+    stops_early,
 )
 from keras_transformer.training.checkpoint import restore, save_checkpoint, snapshot, state
 from keras_transformer.training.progress import encodable
@@ -134,7 +134,7 @@ class RunCheckpoint(keras.callbacks.Callback):
         self.rows.append(self.row(epoch, logs))
         # The checkpoint is written first, because all other files can be restored from it.
         self.write([self.checkpoint(), *self.weights(), self.metrics_file()])
-        if self.completing or out_of_patience(self.rows, self.run.config.patience, self.run.config.monitor):
+        if self.completing or stops_early(self.rows, self.run.config.patience, self.run.config.monitor):
             self.model.stop_training = True
 
     def row(self, epoch, logs):

@@ -22,7 +22,7 @@ from keras_transformer.language import translate as _
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers
 from keras_transformer.runs.checksums import remove_recorded, write_json_recorded
-from keras_transformer.runs.history import SCORE, best_scores, out_of_patience
+from keras_transformer.runs.history import SCORE, best_scores, is_perfect, stops_early
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as training_callbacks
@@ -215,7 +215,7 @@ def fit_with_callbacks(model, run, training, validation, run_checkpoint):
 
 def steps_are_left(config, training, step, rows):
     """Returns whether training steps remain: neither the last epoch nor early stopping was reached."""
-    stopped_early = out_of_patience(rows, config.patience, config.monitor)
+    stopped_early = stops_early(rows, config.patience, config.monitor)
     return step < config.epochs * len(training) and not stopped_early
 
 
@@ -311,7 +311,7 @@ def end_message(run, summary):
     """Returns the message at the end of a training."""
     if not summary["finished"]:
         return _("Stopped and saved in {run}. Run the same command to resume.", run=run.path)
-    return _(
+    done = _(
         "Done in {seconds:.0f} s: best epoch {best} of {epochs}, {score:.3f} validation bits per character, kept in "
         "{run}.",
         seconds=summary["seconds"],
@@ -320,6 +320,10 @@ def end_message(run, summary):
         score=summary[SCORE],
         run=run.path,
     )
+    if summary["epochs"] < run.config.epochs and is_perfect(summary, run.config.monitor):
+        why = _("It ended early, because every token of the validation answers was predicted.")
+        return f"{done} {why}"
+    return done
 
 
 def finished_message(run, summary):
@@ -333,6 +337,8 @@ def finished_message(run, summary):
         epochs=epochs,
         score=summary[SCORE],
     )
+    if is_perfect(summary, run.config.monitor):
+        return finished
     if epochs >= limit:
         advice = _("To train longer, raise --epochs.")
         return f"{finished} {advice}"

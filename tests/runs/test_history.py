@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from keras_transformer.runs.history import best_row, best_scores, out_of_patience, read_rows, rows_text
+from keras_transformer.runs.history import best_row, best_scores, is_perfect, read_rows, rows_text, stops_early
 
 SCORE = "val_bits_per_char"
 
@@ -31,10 +31,10 @@ def test_of_equal_accuracies_in_training_the_latest_is_best():
 
 
 def test_patience_counts_epochs_since_the_best():
-    assert not out_of_patience(rows(3.0, 2.0, 2.5), patience=2, monitor=SCORE)
-    assert out_of_patience(rows(3.0, 2.0, 2.5, 2.4), patience=2, monitor=SCORE)
-    assert not out_of_patience(rows(3.0, 2.0, 2.5, 2.4), patience=0, monitor=SCORE)
-    assert not out_of_patience([], patience=1, monitor=SCORE)
+    assert not stops_early(rows(3.0, 2.0, 2.5), patience=2, monitor=SCORE)
+    assert stops_early(rows(3.0, 2.0, 2.5, 2.4), patience=2, monitor=SCORE)
+    assert not stops_early(rows(3.0, 2.0, 2.5, 2.4), patience=0, monitor=SCORE)
+    assert not stops_early([], patience=1, monitor=SCORE)
 
 
 def test_an_epoch_that_diverged_is_never_best_and_starts_patience_anew():
@@ -42,8 +42,8 @@ def test_an_epoch_that_diverged_is_never_best_and_starts_patience_anew():
     some[2]["diverged"] = 1
     assert best_row(some, SCORE)["epoch"] == 2
     assert best_row(some[2:3], SCORE) is None
-    assert not out_of_patience(some, patience=2, monitor=SCORE)
-    assert out_of_patience([*some, {"epoch": 5, SCORE: 2.5}], patience=2, monitor=SCORE)
+    assert not stops_early(some, patience=2, monitor=SCORE)
+    assert stops_early([*some, {"epoch": 5, SCORE: 2.5}], patience=2, monitor=SCORE)
 
 
 def test_best_scores_are_those_of_validation_and_of_the_monitor():
@@ -66,3 +66,11 @@ from keras_transformer.runs.run import Run
 assert not {"tensorflow", "keras", "torch", "jax"} & sys.modules.keys()
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_nothing_is_better_than_every_validation_token():
+    some = [{"epoch": epoch, "val_accuracy": score, "accuracy": 1.0} for epoch, score in ((1, 0.5), (2, 1.0))]
+    assert not stops_early(some[:1], patience=0, monitor="val_accuracy")
+    assert stops_early(some, patience=0, monitor="val_accuracy")
+    assert not stops_early(some, patience=0, monitor="accuracy")  # Of training, where later epochs win.
+    assert not is_perfect({"val_accuracy": 0.9999999}, "val_accuracy")
