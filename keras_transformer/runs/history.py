@@ -13,6 +13,7 @@ from keras_transformer.language import translate as _
 
 METRICS = "metrics.csv"
 SCORE = "val_bits_per_char"
+PERFECT = 4  # Epochs that predict every validation token: the first still answers some new questions wrongly.
 DIVERGED = "diverged"  # Column: 1 if the epoch diverged, else 0.
 
 
@@ -59,9 +60,12 @@ def ranked(rows, monitor):
     """Returns the rows that have not diverged, best first: by the highest accuracy, or the lowest other metric.
 
     Ties are won by the earliest epoch, except for the training accuracy, where the latest epoch wins: the saved weights
-    are a moving average, which still lags behind when the training accuracy first reaches its maximum.
+    are a moving average, which still lags behind when the training accuracy first reaches its maximum. Of two epochs
+    that predict every validation token, the one with the lower loss wins: it is surer.
     """
     good = [row for row in rows if not has_diverged(row)]
+    if monitor == "val_accuracy":
+        good.sort(key=lambda row: row.get("val_loss", 0.0) if is_perfect(row, monitor) else 0.0)
     if monitor == "accuracy":
         good.reverse()
     return sorted(good, key=lambda row: row[monitor], reverse=monitor.endswith("accuracy"))
@@ -77,7 +81,7 @@ def best_scores(rows, monitor):
 
 
 def is_perfect(row, monitor):
-    """Returns whether no later epoch can be better than this row: by validation accuracy, the first perfect one wins.
+    """Returns whether every validation token was predicted, and the validation accuracy selects the best epoch.
 
     Args:
         row: A row, or a summary with the scores of the best one.
@@ -89,13 +93,13 @@ def is_perfect(row, monitor):
 def stops_early(rows, patience, monitor):
     """Returns whether training ends before its last epoch.
 
-    It ends after an epoch that no other can better, and after `patience` epochs without an improvement, all after the
-    last divergence.
+    It ends after `PERFECT` epochs that no other can better, and after `patience` epochs without an improvement, all
+    after the last divergence.
     """
-    best = best_row(rows, monitor)
-    if best and is_perfect(best, monitor):
+    if sum(is_perfect(row, monitor) for row in rows if not has_diverged(row)) >= PERFECT:
         return True
     if not (patience and rows):
         return False
+    best = best_row(rows, monitor)
     begin = max(row["epoch"] for row in rows if row is best or has_diverged(row))
     return rows[-1]["epoch"] - begin >= patience

@@ -69,8 +69,13 @@ assert not {"tensorflow", "keras", "torch", "jax"} & sys.modules.keys()
 
 
 def test_nothing_is_better_than_every_validation_token():
-    some = [{"epoch": epoch, "val_accuracy": score, "accuracy": 1.0} for epoch, score in ((1, 0.5), (2, 1.0))]
-    assert not stops_early(some[:1], patience=0, monitor="val_accuracy")
+    losses = [0.5, 0.3, 0.1, 0.2, 0.15]
+    some = [
+        {"epoch": epoch, "val_accuracy": 1.0 if epoch > 1 else 0.5, "accuracy": 1.0, "val_loss": loss}
+        for epoch, loss in enumerate(losses, 1)
+    ]
+    assert not stops_early(some[:4], patience=0, monitor="val_accuracy")
     assert stops_early(some, patience=0, monitor="val_accuracy")
+    assert best_row(some, "val_accuracy")["epoch"] == 3  # The surest.
     assert not stops_early(some, patience=0, monitor="accuracy")  # Of training, where later epochs win.
     assert not is_perfect({"val_accuracy": 0.9999999}, "val_accuracy")

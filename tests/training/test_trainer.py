@@ -248,14 +248,14 @@ def test_the_monitor_decides_on_patience_and_weights(pairs, tmp_path, monkeypatc
     assert load_tensors(tmp_path / "run/weights.safetensors", Run(tmp_path / "run").id)[1]["epoch"] == 2
 
 
-def test_an_epoch_that_no_other_can_better_is_the_last(pairs, tmp_path, monkeypatch, capsys):
-    scores(monkeypatch, val_accuracy=[0.25, 1.0, 0.5])
-    settings = TINY.replace(epochs=3, monitor="val_accuracy")
+def test_epochs_that_no_other_can_better_are_the_last(pairs, tmp_path, monkeypatch, capsys):
+    scores(monkeypatch, val_accuracy=[0.25, 1.0, 1.0, 0.5, 1.0, 1.0, 1.0], val_loss=[0.9, 0.5, 0.4, 0.3, 0.2, 0.3, 0.1])
+    settings = TINY.replace(epochs=7, monitor="val_accuracy")
     summary = train(pairs, tmp_path / "run", settings)
-    assert (summary["epochs"], summary["best_epoch"], summary["finished"]) == (2, 2, True)
+    assert (summary["epochs"], summary["best_epoch"], summary["finished"]) == (6, 5, True)
     assert "It ended early, because every token of the validation answers was predicted." in capsys.readouterr().out
     assert train(pairs, tmp_path / "run", settings) == summary
-    assert "is finished, with best epoch 2 of 2" in (said := capsys.readouterr().out) and "raise" not in said
+    assert "is finished, with best epoch 5 of 6" in (said := capsys.readouterr().out) and "raise" not in said
 
 
 def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(pairs, tmp_path, monkeypatch):
