@@ -168,7 +168,7 @@ CORPORA = {
     **{
         f"faq_{language}_{size}": Source(
             KNOWN,
-            f"a {name} FAQ, {size} pairs",
+            f"FAQ in {name}, {size} pairs",
             functools.partial(faq, language, size),
             asked=functools.partial(faq_asked, language),
         )
