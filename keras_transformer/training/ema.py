@@ -24,8 +24,8 @@ class AveragingAdam(keras.optimizers.Adam):
     """Adam that keeps an EMA of the weights, but does not overwrite the weights with it at the end of `fit`.
 
     On TensorFlow the update is compiled with XLA, so that it passes over weights and moments once instead of once per
-    operation, and TensorFlow's own Adam is one operation per weight instead of Keras's 22: tracing them took longer
-    than the rest of the training step.
+    operation, and TensorFlow's own Adam is one operation per weight instead of some twenty, which need seconds of
+    tracing.
     """
 
     def apply(self, grads, trainable_variables=None):
