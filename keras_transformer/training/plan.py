@@ -143,10 +143,17 @@ def make_plan(
     )  # fmt: skip
     if not run and not given_warm_up:
         config = fitting_warm_up(config, config.epochs * len(training))
-    make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
+    if not (run and has_epochs(run, config.epochs)):
+        make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
     return Plan(
         corpus, survey, about, config, run, parent, tokenizers, training, validation, device_count, model_devices
     )
+
+
+def has_epochs(run, epochs):
+    """Returns whether the training of a `Run` is finished and took this many epochs, or more."""
+    summary = run.summary()
+    return summary is not None and summary["epochs"] >= epochs
 
 
 def inherited_config(run, parent):

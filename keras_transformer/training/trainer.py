@@ -19,6 +19,7 @@ from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.data.split import SPLITS
 from keras_transformer.language import translate as _
+from keras_transformer.language import translate_count
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers
 from keras_transformer.runs.checksums import remove_recorded, write_json_recorded
@@ -282,8 +283,8 @@ def start_message(run, model, training, step, where):
         _("{count:,} parameters", count=model.count_params()),
         training_pairs(len(training.encoded), run.corpus["train"]),
         *split_sizes(run.corpus),
-        _("{count:,} steps an epoch", count=len(training)),
-        _("at most {count} epochs", count=run.config.epochs),
+        translate_count("{count:,} step an epoch", "{count:,} steps an epoch", len(training)),
+        translate_count("at most {count} epoch", "at most {count} epochs", run.config.epochs),
     ]
     return f"{start}: {', '.join(facts)}"
 
@@ -291,14 +292,14 @@ def start_message(run, model, training, step, where):
 def training_pairs(count, of_corpus):
     """Returns the number of pairs to train on as text; those beyond the corpus are copies that vary."""
     if count <= of_corpus:
-        return _("{count:,} pairs", count=count)
+        return translate_count("{count:,} pair", "{count:,} pairs", count)
     return _("{count:,} pairs ({varied:,} of them varied copies)", count=count, varied=count - of_corpus)
 
 
 def split_sizes(corpus):
     """Returns the numbers of pairs for validation and test, with their shares of the corpus, as a list of texts."""
     if corpus["validation"] == corpus["pairs"]:  # Nothing is held out.
-        return [_("validated on the {count:,} pairs of the corpus", count=corpus["validation"])]
+        return [_("validated on the whole corpus")]
     purposes = {
         "validation": _("{count:,} for validation ({share:.0%})"),
         "test": _("{count:,} for test ({share:.0%})"),

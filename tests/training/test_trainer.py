@@ -197,6 +197,13 @@ def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_fewer_epochs_than_a_finished_run_has_leave_nothing_to_train(pairs, tmp_path, capsys):
+    cosine = TINY.replace(epochs=2, schedule="cosine", warmup_steps=6)  # An epoch has five steps.
+    summary = train(pairs, tmp_path / "run", cosine)
+    assert train(pairs, tmp_path / "run", cosine.replace(epochs=1)) == summary
+    assert "Nothing left to train" in capsys.readouterr().out
+
+
 def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeypatch):
     train(pairs, tmp_path / "run", TINY.replace(epochs=1))
     monkeypatch.setattr(
@@ -272,7 +279,7 @@ def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(pairs
     [
         ({"train": 90, "validation": 5, "test": 5}, ["5 for validation (5%)", "5 for test (5%)"]),
         ({"train": 90, "validation": 10, "test": 0}, ["10 for validation (10%)"]),
-        ({"train": 100, "validation": 100, "test": 0}, ["validated on the 100 pairs of the corpus"]),
+        ({"train": 100, "validation": 100, "test": 0}, ["validated on the whole corpus"]),
     ],
 )
 def test_the_sizes_of_the_splits(sizes, shown):
@@ -280,6 +287,7 @@ def test_the_sizes_of_the_splits(sizes, shown):
 
 
 def test_pairs_that_are_not_of_the_corpus_are_counted_apart():
+    assert trainer.training_pairs(1, 1) == "1 pair"
     assert trainer.training_pairs(62, 62) == "62 pairs"
     assert trainer.training_pairs(60, 62) == "60 pairs"  # Two are too long.
     assert trainer.training_pairs(1120, 62) == "1,120 pairs (1,058 of them varied copies)"
