@@ -107,15 +107,29 @@ def add_command(commands, name, command, what, example, **options):
 def parse(top, arguments):
     """Parses arguments; at an unknown option the process ends with the usage of its command and the nearest option."""
     options, unknown = top.parse_known_args(arguments)
-    if unknown:
+    if unknown and (late := late_arguments(options.parser, unknown)):
+        setattr(options, late.dest, [*getattr(options, late.dest), *unknown])
+    elif unknown:
         options.parser.error(printable_line(unknown_in_words(options.parser, unknown)))
     return options
 
 
+def late_arguments(parser, unknown):
+    """Returns the action of a command that takes any number of words, if the unknown arguments are such words.
+
+    After another argument, argparse takes none for it that follow an option, as in `answer RUN --cite QUESTION`.
+    """
+    *others, last = [action for action in actions_of(parser) if not action.option_strings] or [None]
+    if others and last.nargs == argparse.ZERO_OR_MORE and not any(word.startswith("-") for word in unknown):
+        return last
+    return None
+
+
 def unknown_in_words(parser, unknown):
     """Returns the message about arguments that a command does not know."""
-    shown, flag = " ".join(unknown), unknown[0].partition("=")[0]
-    near = difflib.get_close_matches(flag, option_strings(parser), 1, CLOSE) if flag.startswith("-") else []
+    shown = " ".join(unknown)
+    flag = next((word for word in unknown if word.startswith("-")), "").partition("=")[0]
+    near = difflib.get_close_matches(flag, option_strings(parser), 1, CLOSE) if flag else []
     if near:
         return _("unrecognized arguments: {arguments}; did you mean {option}?", arguments=shown, option=near[0])
     return _("unrecognized arguments: {arguments}", arguments=shown)

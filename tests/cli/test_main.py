@@ -110,6 +110,15 @@ def test_a_question_of_the_command_line(call, small_run):
     assert len(process.stdout.splitlines()) == 3
 
 
+def test_questions_and_texts_may_follow_options(call, small_run):
+    process = call("answer", small_run, "good night", "--beam", "2", "--json", "잘 자", "hello")
+    answers = [json.loads(line) for line in process.stdout.splitlines()]
+    assert [answer["question"] for answer in answers] == ["good night", "잘 자", "hello"]
+    assert (
+        call("tokenize", small_run, "--json", "잘 자").stdout == call("tokenize", small_run, "잘 자", "--json").stdout
+    )
+
+
 @pytest.mark.parametrize(
     ("word", "message"),
     [
@@ -397,6 +406,7 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(call, corpus, tmp_path
         (["data", "show", "few", "a\n\x1b[2Jb"], r"unrecognized arguments: a\n\u001b[2Jb"),
         (["data", "check", "few.csv", "--tunrs=2"], "arguments: --tunrs=2; did you mean --turns?"),
         (["info", "r", "x"], "unrecognized arguments: x"),
+        (["answer", "r", "--cite", "hi", "--jsno"], "unrecognized arguments: hi --jsno; did you mean --json?"),
         (["train", "few.csv"], "the following arguments are required: --run"),
         (["train", "--run", "r"], "the following arguments are required: CORPUS"),
         (["train", "few.csv", "--run", "r", "--config", "bad.toml"], "bad.toml: epochs must be a whole number"),
