@@ -294,12 +294,26 @@ def run_answer(options):
     else:
         answers = bot.answers(questions, fallback, options.answer_by, generation)
         answer_lists = [[answer] for answer in answers]
+    told = typed and not (options.json or fallback)  # Somebody reads the answers.
     for question, pieces, answers in zip(questions, bot.pieces(questions), answer_lists):
+        if told and (courtesy := courtesy_of(bot, question, options, generation)):
+            echo(courtesy.reply)
+            for example in courtesy.questions:
+                echo(f"  - {example}", file=sys.stderr)
+            continue
         print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
-        if typed and answers[0].unsure and not (options.json or fallback):
+        if told and answers[0].unsure:
             echo(doubt(answers[0]), file=sys.stderr)
     sys.stdout.flush()
     return 0
+
+
+def courtesy_of(bot, question, options, generation):
+    """Returns the `Guidance` with the reply to a greeting and the like, as `chat` gives it, or None."""
+    from keras_transformer.chat.conversation import guidance
+
+    guide = guidance(bot, question, question, bot.way(options.answer_by, generation=generation), generation)
+    return guide if guide and guide.reply else None
 
 
 def doubt(answer):
