@@ -15,6 +15,8 @@ from keras_transformer.text.normalize import normalize
 
 KNOWN, UNSEEN = "known questions", "unseen questions"
 """What a corpus of each kind is measured by: its own questions, also reworded; or the test split."""
+IN_ORDINARY_WORDS, IN_OTHER_WORDS = "in ordinary words", "in other words"
+"""How people ask the questions of a FAQ that they have not read."""
 
 SEQUENCES, SUMS = 5_000, 10_000  # Number of pairs in a corpus.
 WORDS = (
@@ -38,7 +40,8 @@ class Source:
         about: Its description in one line.
         pairs: Function that returns its pairs, a list of (question, answer).
         files: The files of a corpus with one file per dataset split; empty for a corpus that is split for training.
-        asked: Function that returns a dictionary from questions of the corpus to reworded questions.
+        asked: Function that returns how people ask the questions of the corpus: a dictionary from `IN_ORDINARY_WORDS`
+            and `IN_OTHER_WORDS` to dictionaries from questions of the corpus to what they type.
     """
 
     kind: str
@@ -159,9 +162,14 @@ def faq(language, size):
 
 
 def faq_asked(language):
-    """Returns a dictionary from the questions of a FAQ to how a user who has not read it may ask them."""
+    """Returns how users who have not read a FAQ ask its questions, as `Source.asked` does.
+
+    In ordinary words, briefly and often with the same noun, the first 200 questions are asked; in other words, all.
+    """
     with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
-        return {row["question"]: row["asked"] for row in csv.DictReader(file)}
+        rows = list(csv.DictReader(file))
+    columns = {name: name.removeprefix("in ") for name in (IN_ORDINARY_WORDS, IN_OTHER_WORDS)}
+    return {name: {row["question"]: row[column] for row in rows if row[column]} for name, column in columns.items()}
 
 
 CORPORA = {

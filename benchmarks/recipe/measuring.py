@@ -14,7 +14,7 @@ from benchmarks.recipe.rewording import REWORDINGS
 from benchmarks.results import without_folders, write_atomically
 from keras_transformer.text.normalize import normalize
 
-EXACT, GENERATED, IN_OTHER_WORDS = "exact", "by generate", "in other words"
+EXACT, GENERATED = "exact", "by generate"
 DIVERGED = ("diverged", "the loss became")  # Texts in the log of a diverged training.
 
 
@@ -30,7 +30,7 @@ class Record:
         best_epoch: The best epoch in the run's summary; None if training failed.
         epochs: The number of epochs in the run's summary; None if training failed.
         scores: Dictionary from names to shares: `EXACT`, and for a corpus of known questions those of `REWORDINGS` that
-            apply, `IN_OTHER_WORDS` if there are such questions, and `GENERATED`, which is `EXACT` for generated
+            apply, those of `Source.asked`, and `GENERATED`, which is `EXACT` for generated
             answers.
         questions: SHA-256 of the test questions in hex; None before the evaluation.
     """
@@ -135,8 +135,9 @@ def questions_by_score(source):
     for name, reword in REWORDINGS.items():
         reworded = [(reword(question), right) for question, right in answers.items()]
         asked[name] = [(question, right) for question, right in reworded if question and question not in answers]
-    others = ((other, answers.get(normalize(question))) for question, other in source.asked().items())
-    asked[IN_OTHER_WORDS] = [(other, right) for other, right in others if right]
+    for name, others in source.asked().items():
+        found = ((other, answers.get(normalize(question))) for question, other in others.items())
+        asked[name] = [(other, right) for other, right in found if right]
     return {name: pairs for name, pairs in asked.items() if pairs}
 
 

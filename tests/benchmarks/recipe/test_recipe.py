@@ -7,7 +7,7 @@ import pytest
 from benchmarks.programs import Failed
 from benchmarks.recipe import __main__ as command
 from benchmarks.recipe import measuring
-from benchmarks.recipe.corpora import CORPORA, KNOWN, UNSEEN, Source, downloaded
+from benchmarks.recipe.corpora import CORPORA, IN_OTHER_WORDS, KNOWN, UNSEEN, Source, downloaded
 from benchmarks.recipe.measuring import EXACT, GENERATED, Record, measure, questions_by_score
 from keras_transformer import InputError
 from keras_transformer.cli.main import parser
@@ -40,6 +40,7 @@ elif name == "evaluate":
 """
 
 PAIRS = [("잘 자", "좋은 꿈 꾸세요."), ("밥 먹었어?", "네, 먹었어요."), ("잘자", "안녕히 주무세요."), ("Hi", "Hello!")]
+ASKED = {"Hi": "Hi~", "잘자": "자요", "Bye": "Ciao"}
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def turns(tmp_path, ours_is, monkeypatch):
     """A function that returns what the stand-in was told since it was asked last."""
     ours_is(tmp_path / "ours.py", OURS)
     corpora = {
-        "talk": Source(KNOWN, "some talk", lambda: PAIRS, asked=lambda: {"Hi": "Hi~", "잘자": "자요", "Bye": "Ciao"}),
+        "talk": Source(KNOWN, "some talk", lambda: PAIRS, asked=lambda: {IN_OTHER_WORDS: ASKED}),
         "doubles": Source(UNSEEN, "numbers and their doubles", lambda: [("1", "2"), ("2", "4")]),
     }
     monkeypatch.setattr(command, "CORPORA", corpora)
@@ -84,7 +85,7 @@ def test_every_corpus_is_trained_without_options_and_stands_in_one_table(turns, 
     ]  # fmt: skip
     talk, doubles = cells(tmp_path, "talk"), cells(tmp_path, "doubles")
     assert talk[:5] == ["talk", "4", "known questions", "100.0 (100.0, 100.0)", "100.0 (100.0, 100.0)"]
-    assert talk[9] == "50.0 (50.0, 50.0)"
+    assert talk[10] == "50.0 (50.0, 50.0)"
     assert talk[-2:] == ["4 of 6, 5 of 6", "1 of 2"]
     assert doubles[:10] == ["doubles", "2", "unseen questions", "37.5 (50.0, 25.0)", *["–"] * 6]
     text = (tmp_path / "RECIPE.md").read_text("utf-8")
@@ -127,7 +128,7 @@ def test_what_fails_is_told_and_costs_the_others_nothing(turns, words, tmp_path)
     turns()
     command.main([*words, "--seeds", "9", "--only", "doubles"])
     assert len(turns()) == 1  # It is tried again.
-    assert cells(tmp_path, "doubles")[3:10] == ["–"] * 7
+    assert cells(tmp_path, "doubles")[3:11] == ["–"] * 8
 
 
 def test_a_run_that_could_not_be_asked_is_asked_again(turns, tmp_path, monkeypatch):
