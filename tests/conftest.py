@@ -28,6 +28,7 @@ QUIET_CHROMIUM = [
 # Where programs that train and decode are defined.
 COMPILED = "keras_transformer.decoding.", "keras_transformer.export.", "keras_transformer.training."
 UPDATE = "keras_transformer.training.ema"
+BENCHMARKS = pathlib.Path(__file__).parent / "benchmarks"
 FEW_STEPS = 9  # Of a training that takes less time eagerly than its programs take to be traced.
 MOST_MODELS = 3  # Which are kept for later trainings.
 HEAVY_FIXTURES = {"small_run", "browser"}
@@ -82,16 +83,38 @@ def keep_programs(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks tests of a trained run or in a browser as heavy.
+    """Marks tests of a trained run or in a browser as heavy, and variants and heavy tests of benchmarks as slow.
 
     Files with the most of these and of slow tests come first, so that of two processes none is left alone at the end.
     """
     for item in items:
         if HEAVY_FIXTURES & {*item.fixturenames}:
             item.add_marker("heavy")
+        if BENCHMARKS in item.path.parents and item.get_closest_marker("heavy"):
+            item.add_marker("slow")  # What measures the package is no part of it.
+    for item in left_out(items):
+        item.add_marker("slow")
     marked = (item for item in items if any(item.iter_markers("heavy")) or any(item.iter_markers("slow")))
     counts = collections.Counter(item.path for item in marked)
     items.sort(key=lambda item: -counts[item.path])
+
+
+def left_out(items):
+    """Yields the variants of tests that `make test` leaves out: of each test it tries some, spread over all of them."""
+    variants = collections.defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("variants"):
+            variants[item.nodeid.partition("[")[0]].append(item)
+    for several in variants.values():
+        [count] = several[0].get_closest_marker("variants").args
+        tried = {round(number * (len(several) - 1) / max(1, count - 1)) for number in range(count)}
+        yield from (item for number, item in enumerate(several) if number not in tried)
+
+
+def pytest_collection_finish():
+    """Spares the search for garbage what has been imported."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item):
@@ -119,6 +142,9 @@ def compile_programs(wanted=True):
         tensorflow.function = tensorflow.function.compiling if wanted else uncompiled(tensorflow.function)
         # Nor does TensorFlow's own optimization of a graph (Grappler) pay before one that runs once.
         tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
+        # To note where each operation was made takes a tenth of tracing, and is read only if one fails.
+        stacks = sys.modules["tensorflow.python.util.tf_stack"]
+        stacks.extract_stack = stacks.extract_stack.compiling if wanted else always(stacks.extract_stack)
     if xla and wanted == hasattr(xla.fusible, "compiling"):
         xla.fusible = xla.fusible.compiling if wanted else never(xla.fusible)
 
@@ -153,6 +179,17 @@ def never(condition):
 
     is_never.compiling = condition
     return is_never
+
+
+def always(function):
+    """Returns a function that returns what the given one does now; its attribute `compiling` has the given one."""
+    result = function()
+
+    def return_result(*_, **__):
+        return result
+
+    return_result.compiling = function
+    return return_result
 
 
 def reuse_programs(wanted):

@@ -9,6 +9,8 @@ from keras_transformer import *  # noqa: F403  (as the tutorial's reader writes 
 
 NUM_LAYERS, D_MODEL, NUM_HEADS, DFF, DROPOUT = 1, 32, 4, 64, 0.1
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def corpus():
@@ -37,7 +39,6 @@ def trained(corpus):
     return model, tokenizer, history.history
 
 
-@pytest.mark.heavy
 def test_the_loss_falls_and_the_answers_are_learnt(trained):
     _, _, history = trained
     assert history["loss"][-1] < 0.2 * history["loss"][0]

@@ -24,6 +24,7 @@ def stderr_of(code, **environment):
         f"import keras_transformer as kt; kt.{BUILD}",
     ],
 )
+@pytest.mark.variants(1)
 def test_the_package_prints_nothing_when_it_imports_tensorflow(code):
     assert stderr_of(code) == ""
 
@@ -35,16 +36,19 @@ def test_the_check_of_a_corpus_prints_its_steps_alone(tmp_path):
     assert said.splitlines() == [f"reading {path} …", "measuring vocabularies …"]
 
 
+@pytest.mark.slow  # Starts a program.
 def test_a_log_level_of_the_user_stays():
     said = stderr_of("import keras_transformer; keras_transformer.train", TF_CPP_MIN_LOG_LEVEL="0")
     assert "I0000 " in said  # Which informational messages there are depends on the processor.
 
 
+@pytest.mark.slow  # Starts a program.
 def test_messages_of_others_are_not_hidden_afterwards():
     code = "import keras_transformer, os; keras_transformer.train; os.write(2, b'mine')"
     assert stderr_of(code) == "mine"
 
 
+@pytest.mark.slow  # Starts a program.
 def test_a_closed_standard_error_is_no_obstacle():
     code = "import os; os.close(2); import keras_transformer; keras_transformer.train"
     assert stderr_of(code) == ""

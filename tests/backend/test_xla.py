@@ -180,7 +180,8 @@ def test_a_loss_after_a_measure_has_its_gradient():
     np.testing.assert_array_equal(tf.function(gradient)(tf.zeros((2, 3))), np.full((2, 3), 2))
 
 
-@pytest.mark.parametrize("norm_first", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow  # Compiles whole models.
+@pytest.mark.parametrize("norm_first", [False, True])
 def test_no_program_is_run_twice_at_a_time(norm_first):
     model = packed(transformer(20, 3, 16, 8, 2, 0.1, norm_first=norm_first))
     xla.fuse_elementwise(model)

@@ -126,6 +126,7 @@ def test_settings_reach_every_way_of_asking(bot):
 
 
 @pytest.mark.parametrize("settings", [{}, {"strategy": Beam(2)}, {"strategy": Sampling(seed=1)}], ids=str)
+@pytest.mark.variants(2)
 def test_after_the_warm_up_nothing_is_compiled(bot, settings, monkeypatch):
     bot.warm_up(threading.Event(), GenerationConfig(**settings))
     tracing = []
@@ -230,6 +231,7 @@ def test_what_was_taught_answers_in_every_way_and_is_forgotten_again(taught):
 
 
 @pytest.mark.parametrize("strategy", [None, Beam(3), Sampling(seed=1)], ids=["greedy", "beams", "sampling"])
+@pytest.mark.variants(2)
 def test_a_forbidden_word_is_not_generated(bot, strategy):
     forbidding = GenerationConfig(strategy, forbidden=("꿈", "HI"))
     for ask in (bot.reply, lambda question, **how: "".join(bot.stream(question, **how))):

@@ -62,6 +62,7 @@ def test_a_conversation(terminal):
     leaves_politely(terminal)
 
 
+@pytest.mark.slow  # Starts a program; the command is tested without one.
 def test_a_wrong_answer_is_put_right(terminal):
     terminal.send("hello\r")
     terminal.expect("Hi there!")
@@ -81,11 +82,13 @@ def test_a_wrong_answer_is_put_right(terminal):
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
+@pytest.mark.slow  # Starts a program, as the conversation above.
 def test_leaving_by_a_key(terminal, key):
     terminal.send(key)
     leaves_politely(terminal)
 
 
+@pytest.mark.slow  # Starts a program.
 def test_the_way_of_answering_can_be_changed(terminal):
     terminal.send("/beam 3\r")
     terminal.send("잘 자\r")

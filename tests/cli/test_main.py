@@ -16,6 +16,7 @@ import pytest
 from keras_transformer.chat.answering import RETRIEVE, Answering
 from keras_transformer.cli.main import main, parser
 from keras_transformer.runs.lock import locked
+from keras_transformer.runs.run import Run
 
 pytestmark = pytest.mark.heavy
 
@@ -74,12 +75,14 @@ def test_answer_reads_lines_and_writes_lines(small_run):
     assert process.stderr == ""
 
 
+@pytest.mark.slow  # Starts a program.
 def test_answer_is_the_same_in_a_plain_c_locale(small_run):
     plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     process = start("answer", small_run, stdin="\ufeff잘 자\n".encode(), env=plain)
     assert process.stdout == "좋은 꿈 꾸세요.\n"
 
 
+@pytest.mark.slow  # Starts a program.
 def test_help_with_its_greek_letters_is_the_same_in_a_plain_c_locale():
     plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     process = start("train", "--help-all", env=plain)
@@ -181,6 +184,19 @@ def test_a_typed_question_that_is_not_known_has_a_hint_beside_its_answer(call, r
     assert (process.stdout, process.stderr) == ("Hi there!\n", "")
 
 
+def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(call, retrieving_run):
+    run = Run(retrieving_run)
+    run.change_config(run.config.replace(hold_out=False))
+    process = call("answer", run.path, "누구세요?", "hello")
+    assert process.stdout.splitlines() == [
+        "정해진 질문에 답하는 봇입니다. 예를 들어 이런 것을 물어보세요.",
+        "Hi there!",
+    ]
+    assert process.stderr.splitlines() == ["  - 안녕하세요", "  - 고마워", "  - 잘 자"]
+    [answer] = json.loads(call("answer", run.path, "누구세요?", "--json").stdout)["answers"]
+    assert answer["unsure"] and "봇입니다" not in answer["answer"]
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "output"),
     [
@@ -234,12 +250,14 @@ def test_text_that_is_not_utf8_is_named_by_its_line(call, small_run):
     assert one_error_line(process) == "keras-transformer: error: standard input: line 2 is not UTF-8"
 
 
+@pytest.mark.slow  # Starts a program.
 def test_closed_standard_input_is_no_question(small_run):
     process = subprocess.run(f"{sys.executable} -m keras_transformer answer {small_run} <&-", shell=True, check=True)
     assert process.returncode == 0
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.slow  # Starts a program.
 def test_a_full_disk_is_one_line_and_status_1(small_run):
     with open("/dev/full", "wb") as full:
         command = [*COMMAND, "answer", str(small_run)]
@@ -248,6 +266,7 @@ def test_a_full_disk_is_one_line_and_status_1(small_run):
     assert process.stderr.decode().splitlines()[0] == "keras-transformer: failed: No space left on device"
 
 
+@pytest.mark.slow  # Starts a program.
 def test_a_reader_that_leaves_early_is_no_drama(small_run):
     pipe = subprocess.Popen(
         [*COMMAND, "chat", str(small_run)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -290,6 +309,7 @@ def test_train_says_what_it_chose_and_options_go_before_it(call, corpus, tmp_pat
     assert "Chosen for" not in again.stderr
 
 
+@pytest.mark.slow  # Starts a program; a signal within one is tested in seconds.
 def test_ctrl_c_stops_training_and_the_same_command_goes_on(call, corpus, tmp_path):
     arguments = ["train", str(corpus), "--run", str(tmp_path / "run"), "--epochs", "400", *SIZES]
     process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE)

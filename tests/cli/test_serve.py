@@ -61,6 +61,7 @@ def serve():
         process.stderr.close()
 
 
+@pytest.mark.slow  # Starts a program.
 def test_it_answers_until_it_is_told_to_stop(small_run, serve):
     process, address, words = serve(small_run, "--batch", "1")
     assert "warning" not in words

@@ -131,7 +131,7 @@ def test_an_update_is_what_the_next_test_compares_with(small_run, golden, capsys
     assert out.endswith("1 of 2 pass; 1 fail; 0 changed since the last update.\n")
 
 
-@pytest.mark.parametrize("export", [export_onnx, export_run])
+@pytest.mark.parametrize("export", [pytest.param(export_onnx, marks=pytest.mark.slow), export_run])
 def test_an_exported_folder_is_tested_by_the_same_command(small_run, golden, tmp_path, capsys, export):
     folder = tmp_path / "exported"
     export(small_run, folder)

@@ -81,6 +81,7 @@ def test_a_beam_as_wide_as_the_space_is_exhaustive(length_penalty):
     np.testing.assert_allclose(state["scores"][0, :5], [score for _, score, _ in expected], rtol=1e-4)
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.6, 1.0]))
 def test_so_it_is_on_any_model(seed, length_penalty):
@@ -90,16 +91,17 @@ def test_so_it_is_on_any_model(seed, length_penalty):
     np.testing.assert_allclose(state["ranks"][0, :3], [rank for rank, _, _ in expected], rtol=1e-3)
 
 
-@pytest.mark.parametrize("num_return", [1, 2, 3])
-def test_stopping_early_changes_no_answer(num_return, monkeypatch):
-    tables = [np.random.default_rng(seed).dirichlet(np.ones(5) / 2, size=5) for seed in range(12)]
-    early = [run(table, 3, num_return=num_return, max_length=8) for table in tables]
+@pytest.mark.heavy
+def test_stopping_early_changes_no_answer(monkeypatch):
+    tables = [np.random.default_rng(seed).dirichlet(np.ones(5) / 2, size=5) for seed in range(4)]
+    early = {count: [run(table, 3, num_return=count, max_length=8) for table in tables] for count in (1, 2, 3)}
     monkeypatch.setattr(Beam, "best_possible", lambda beam, ranks, max_length: ops.zeros_like(ranks))  # Never stops.
-    late = [run(table, 3, num_return=num_return, max_length=8) for table in tables]
-    assert [state["steps"] for state in late] == [8] * 12
-    assert sum(state["steps"] for state in early) < 80
-    for stopped, whole in zip(early, late):
-        assert stopped["ids"][0, :num_return].tolist() == whole["ids"][0, :num_return].tolist()
+    late = [run(table, 3, num_return=3, max_length=8) for table in tables]
+    assert [state["steps"] for state in late] == [8] * 4
+    for count, states in early.items():
+        assert sum(state["steps"] for state in states) < 8 * 4
+        for stopped, whole in zip(states, late):
+            assert stopped["ids"][0, :count].tolist() == whole["ids"][0, :count].tolist()
 
 
 def test_it_stops_when_nothing_better_can_come():

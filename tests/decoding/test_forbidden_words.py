@@ -110,6 +110,7 @@ def test_a_longer_word_is_less_likely_and_pays_only_while_it_is_open():
 
 @pytest.mark.parametrize("jamo", [False, True], ids=["syllables", "jamo"])
 @pytest.mark.parametrize("kind", ["sentencepiece", "bpe", "character", "word"])
+@pytest.mark.variants(2)
 def test_the_table_agrees_with_the_decoded_text(kind, jamo):
     texts = ["고양이는 귀엽다", "나는 고양이가 좋아", "the cat sat on the mat", "Cats and classes", "École à côté"] * 2
     tokenizer = Tokenizer.train(texts, 600, kind, jamo)
@@ -208,6 +209,7 @@ NEVER_SAID = ("나는 고양이 나는 고양이 나는 고양이 나는 고양�
 @pytest.mark.heavy
 @pytest.mark.compiled
 @pytest.mark.parametrize("strategy", [Greedy(), Sampling(seed=3), Beam(3)], ids=["greedy", "sampling", "beams"])
+@pytest.mark.variants(1)
 def test_what_cannot_occur_changes_nothing(model_and_tokens, strategy):
     model, tokens = model_and_tokens
     plain, forbidding = (
@@ -220,6 +222,7 @@ def test_what_cannot_occur_changes_nothing(model_and_tokens, strategy):
 
 @pytest.mark.heavy
 @pytest.mark.compiled
+@pytest.mark.slow  # Compiles a program of a thousand rows.
 def test_a_thousand_samples_never_say_it(model_and_tokens):
     model, tokens = model_and_tokens
     letters, said = ("고", "나", "a", "e", "s", "t"), []
@@ -246,6 +249,7 @@ def test_step_by_step_equals_in_one_call(model_and_tokens, strategy):
 @pytest.mark.heavy
 @pytest.mark.compiled
 @pytest.mark.parametrize("strategy", [Greedy(), Beam(3)], ids=["greedy", "beams"])
+@pytest.mark.variants(1)
 def test_eager_equals_compiled(model_and_tokens, strategy):
     import tensorflow as tf
 

@@ -106,6 +106,7 @@ def test_a_row_of_padding_has_no_answer(model, strategy):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+@pytest.mark.variants(3)
 def test_scores_of_every_strategy_are_those_of_the_whole_pass(model, strategy):
     rules = {"repetition_penalty": 1.5, "no_repeat_ngram": 2, "min_length": 4, "forbidden_ids": [5, 6]}
     generation = generate(model, QUESTIONS, **LIMITS, **rules, strategy=strategy)
@@ -117,6 +118,7 @@ def test_scores_of_every_strategy_are_those_of_the_whole_pass(model, strategy):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+@pytest.mark.variants(3)
 def test_every_strategy_answers_a_question_alone_as_in_a_batch(model, strategy):
     together = generate(model, QUESTIONS, **LIMITS, strategy=strategy)
     for row, question in enumerate(QUESTIONS):
@@ -302,6 +304,7 @@ def test_other_models_are_refused():
 @pytest.mark.compiled
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow's programs are limited")
 @pytest.mark.parametrize("strategy", [Greedy(), Beam(2), Sampling(seed=1)], ids=str)
+@pytest.mark.variants(2)
 def test_answers_without_compilation_are_those_with_it(model, strategy):
     copy = keras.models.clone_model(model)
     copy.set_weights(model.get_weights())

@@ -167,6 +167,7 @@ TEXTS = ["고양이는 귀엽다", "나는 고양이가 좋아", "the cat sat on
 @pytest.mark.heavy
 @pytest.mark.parametrize("jamo", [False, True], ids=["syllables", "jamo"])
 @pytest.mark.parametrize("kind", ["sentencepiece", "bpe", "character", "word"])
+@pytest.mark.variants(1)
 def test_every_answer_of_random_models_has_all_words(kind, jamo):
     tokenizer, draw = Tokenizer.train(TEXTS, 400, kind, jamo), np.random.default_rng(0)
     size = tokenizer.vocab_size
@@ -202,7 +203,6 @@ WORDS = GenerationConfig(max_length=12, required=("고양이", "cat"))
 
 
 @pytest.mark.heavy
-@pytest.mark.compiled
 def test_a_batch_equals_one_by_one_and_eager_execution(model_and_tokens):
     import tensorflow as tf
 

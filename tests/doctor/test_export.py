@@ -30,6 +30,7 @@ class Bot:
         return [str(number) for number in range(len(questions))]
 
 
+@pytest.mark.slow  # As a good run does.
 def test_a_good_export_passes(exported):
     findings = {finding.check: finding for finding in examine(exported)}
     assert findings[FILES].status == findings[VERSIONS].status == OK

@@ -14,6 +14,7 @@ def test_a_resumed_training_is_compared_with_an_uninterrupted_one(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow  # Trains four times.
 def test_an_optimizer_that_is_not_restored_is_found(monkeypatch):
     restore = trainer.restore
     monkeypatch.setattr(

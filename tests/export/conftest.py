@@ -1,3 +1,4 @@
+import functools
 import pathlib
 import shutil
 import subprocess
@@ -117,12 +118,22 @@ def constrained_environment(environment):
 
 
 @pytest.fixture(scope="session")
-def hybrid_run(small_run, tmp_path_factory):
-    """The small run, which retrieves where a question is near, and was taught something."""
+def hybrid_run(small_run, make_once):
+    """The small run, which retrieves where a question is near, and was taught something. No test changes it."""
     from keras_transformer import Chatbot
     from keras_transformer.chat.answering import Answering
 
-    run = shutil.copytree(small_run, tmp_path_factory.mktemp("runs") / "run")
-    Answering("hybrid", 0.6).save(run)
-    Chatbot.load(run).datastore.teach("hello", "Howdy!")
-    return run
+    def make(run):
+        shutil.copytree(small_run, run)
+        Answering("hybrid", 0.6).save(run)
+        Chatbot.load(run).datastore.teach("hello", "Howdy!")
+
+    return make_once("hybrid run", make)
+
+
+@pytest.fixture(scope="session")
+def hybrid_export(hybrid_run, make_once):
+    """A function that exports that run to a format, once. No test changes the folder."""
+    from keras_transformer.export.registry import export
+
+    return functools.cache(lambda kind: make_once(f"찾는 {kind}", lambda path: export(hybrid_run, path, kind)))

@@ -18,6 +18,11 @@ from keras_transformer.export.saved_model import ServingModule
 
 pytestmark = pytest.mark.heavy
 
+
+def slow(kind):
+    return pytest.param(kind, marks=pytest.mark.slow)
+
+
 UNKNOWN = "그건 잘 모르겠어요."
 QUESTIONS = ["hello", "쀍뷁 뛟", "", "잘 자", "zq xv", "고마워!", "bye bye bye", "what is this", "배고파"]
 
@@ -36,7 +41,7 @@ def fallback(calibrated):
     return Confidence.load(calibrated).fallback(UNKNOWN, 0.5)
 
 
-@pytest.mark.parametrize("kind", ["saved_model", "litert", "onnx", "ctranslate2"])
+@pytest.mark.parametrize("kind", ["ctranslate2", *map(slow, ("saved_model", "litert", "onnx"))])
 def test_an_export_says_it_where_its_run_does(calibrated, fallback, tmp_path, kind):
     pytest.importorskip({"onnx": "tf2onnx", "ctranslate2": "ctranslate2"}.get(kind, "tensorflow"))
     path, xla = tmp_path / "out", {"xla": False} if kind == "saved_model" else {}
@@ -56,7 +61,7 @@ def test_an_export_says_it_where_its_run_does(calibrated, fallback, tmp_path, ki
     np.testing.assert_allclose([score for _, score in found], [score for _, score in own], 1e-3, 1e-4)
 
 
-@pytest.mark.parametrize("kind", ["litert", "onnx"])
+@pytest.mark.parametrize("kind", ["onnx", slow("litert")])
 def test_with_it_a_run_that_retrieves_is_exported_to_generate(calibrated, tmp_path, kind):
     pytest.importorskip({"onnx": "tf2onnx"}.get(kind, "tensorflow"))
     run = shutil.copytree(calibrated, tmp_path / "run")
@@ -66,6 +71,7 @@ def test_with_it_a_run_that_retrieves_is_exported_to_generate(calibrated, tmp_pa
     assert not {"retrieval.py", "retrieval.npz", "exchanges.jsonl"} & set(about["files"])
 
 
+@pytest.mark.slow  # Its graph is tested below.
 def test_a_saved_model_tells_what_it_would_have_said_and_how_sure_it_is(calibrated, fallback, tmp_path):
     export(calibrated, tmp_path / "out", fallback=UNKNOWN, refusals=0.5, xla=False)
     signatures = tf.saved_model.load(str(tmp_path / "out")).signatures
@@ -113,12 +119,14 @@ def test_an_export_that_judges_otherwise_is_not_kept(calibrated, fallback):
 
 
 def test_judging_is_checked_before_an_export_is_kept(calibrated, tmp_path, monkeypatch):
+    pytest.importorskip("ctranslate2")
+
     def refuse(*_):
         raise InputError("judged otherwise")
 
     monkeypatch.setattr(registry, "check_fallback", refuse)
     with pytest.raises(InputError, match="judged otherwise"):
-        export(calibrated, tmp_path / "out", "litert", fallback=UNKNOWN, refusals=0.5)
+        export(calibrated, tmp_path / "out", "ctranslate2", fallback=UNKNOWN, refusals=0.5)
     assert list(tmp_path.iterdir()) == []
 
 

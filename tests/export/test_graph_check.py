@@ -131,6 +131,7 @@ def test_a_graph_of_another_kind_is_not_loaded(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sentencepiece", "bpe", "character", "word"])
+@pytest.mark.variants(2)
 def test_the_text_of_every_kind_of_tokenizer_may_be_calculated(kind):
     tokenizer = Tokenizer.train(["안녕 세상", "hello there"] * 8, 320, kind=kind, separator=True)
     config = types.SimpleNamespace(max_length=24, turns=2)

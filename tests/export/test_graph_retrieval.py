@@ -53,6 +53,7 @@ def assert_as_the_run(found, bot, questions):
 
 
 @pytest.mark.parametrize("answering", [Answering("retrieve"), Answering("hybrid", 0.6)], ids=str)
+@pytest.mark.variants(1)
 def test_it_retrieves_what_the_run_retrieves(make_bot, graph_of, questions, answering):
     bot = make_bot(answering)
     ask = graph_of(bot)

@@ -26,6 +26,7 @@ def tokenizer_class(request):
 
 @pytest.mark.parametrize("turns", [1, 2, 4])
 @pytest.mark.parametrize("max_length", [3, 8, 24])
+@pytest.mark.variants(6)
 def test_a_graph_reads_what_the_chatbot_reads(tokenizer_class, turns, max_length):
     tokenizer = Tokenizer.train(TEXTS, 320, separator=turns > 1)
     run = types.SimpleNamespace(

@@ -137,6 +137,7 @@ def test_it_searches_with_beams_as_its_run(small_run, small_page, open_chat):
         ("word", None, {}),
     ],
 )
+@pytest.mark.variants(1)
 def test_so_does_that_of_any_tokenizer_and_architecture(kind, own, changes, tmp_path, exchanges, open_chat):
     config = CONFIG.replace(**changes)
     jamo, separator = config.jamo, config.turns > 1
@@ -199,6 +200,7 @@ def test_its_attention_is_that_of_its_run(small_run, small_page, open_chat):
         ("cross", "decoder/layer_1/cross_attention"),
     ],
 )
+@pytest.mark.variants(1)
 def test_a_head_that_is_switched_off_gives_zeros(kind, layer, tmp_path, open_chat):
     tokenizer = Tokenizer.train(TEXTS, CONFIG.vocab_size)
     run = made_up(tmp_path / "run", CONFIG, tokenizer)

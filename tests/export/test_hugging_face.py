@@ -87,6 +87,7 @@ def test_the_card_tells_what_the_folder_holds_and_who_can_read_it(card, small_ru
     assert "label_smoothing = 0.0" in card and "$" not in card
 
 
+@pytest.mark.slow  # Starts a program.
 def test_every_shown_line_runs(card, folder, tmp_path, monkeypatch, call, capsys):
     shutil.copytree(folder, tmp_path / "run")
     monkeypatch.chdir(tmp_path)

@@ -65,7 +65,10 @@ def hybrid_export(hybrid_run, tmp_path_factory):
     return exported(Run(hybrid_run), tmp_path_factory.mktemp("exports") / "찾아서 답하는 것")
 
 
-@pytest.fixture(scope="module", params=["one tokenizer", "one table, pre-norm", "two tokenizers"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("one tokenizer", marks=pytest.mark.slow), "one table, pre-norm", "two tokenizers"],
+)
 def conversation_run(request, tmp_path_factory):
     """A run of several turns, cut into jamo; with one tokenizer or two, one table or several, post-norm or pre-norm."""
     tokenizer = Tokenizer.train(LETTERS, CONFIG.vocab_size, jamo=True, separator=True)
@@ -135,6 +138,7 @@ def test_the_model_gives_the_tokens_then_zeros_and_their_log_probability(small_r
 
 
 @pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.variants(1)
 def test_no_weights_are_stored_twice(tied, tmp_path):
     config = CONFIG.replace(d_model=128, tie_embeddings=tied)
     run = Run.create(tmp_path / "run", config, Tokenizer.train(LETTERS, CONFIG.vocab_size), {"name": "none"})
@@ -152,6 +156,7 @@ def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
     assert small < 0.7 * large
 
 
+@pytest.mark.slow  # Both are tested apart.
 def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
     folder = exported(Run(hybrid_run), tmp_path / "int8", quantization="int8")
     found = litert.load(folder)(["안녕하세요", "", "hello"])

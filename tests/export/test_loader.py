@@ -12,6 +12,7 @@ pytestmark = pytest.mark.heavy
 QUESTIONS = ["안녕하세요", "hello", ""]
 
 
+@pytest.mark.slow  # As it is loaded where it is made.
 def test_it_answers_as_its_run(saved_model, bot, assert_answers_as):
     exported = Exported(saved_model)
     assert_answers_as(lambda questions: [found for [found] in exported.n_best(questions)], bot, QUESTIONS)

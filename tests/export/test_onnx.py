@@ -54,10 +54,8 @@ def small_export(small_run, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def hybrid_export(hybrid_run, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("exports") / "찾아서 답하는 것"
-    export_onnx(hybrid_run, folder)
-    return folder
+def hybrid_export(hybrid_export):
+    return hybrid_export("onnx")
 
 
 def assert_as_the_run(found, bot, questions):
@@ -95,6 +93,7 @@ def test_a_run_that_retrieves_is_exported_as_one(hybrid_run, hybrid_export):
     assert onnx.load(hybrid_export)(["hello"] * 150) == [("Howdy!", None)] * 150
 
 
+@pytest.mark.slow  # Both are tested apart.
 def test_so_is_one_of_several_turns(tmp_path, exchanges):
     tokenizer = Tokenizer.train(TEXTS, CONFIG.vocab_size, jamo=True, separator=True)
     run, model = made_up(tmp_path / "run", CONFIG.replace(jamo=True), tokenizer)
@@ -106,6 +105,7 @@ def test_so_is_one_of_several_turns(tmp_path, exchanges):
     assert_as_the_run(onnx.load(tmp_path / "out")(asked), Chatbot.load(run.path), asked)
 
 
+@pytest.mark.slow  # Both are tested apart.
 def test_what_was_taught_answers_where_the_run_generates(small_run, tmp_path):
     run = shutil.copytree(small_run, tmp_path / "run")
     bot = Chatbot.load(run)
@@ -145,6 +145,7 @@ def test_int8_answers_too_and_is_smaller(small_run, small_export, tmp_path):
         assert about["files"][name]["bytes"] < 0.7 * (small_export / name).stat().st_size
 
 
+@pytest.mark.slow  # Both are tested apart.
 def test_rounded_weights_retrieve_too(hybrid_run, tmp_path):
     about = export_onnx(hybrid_run, tmp_path / "int8", quantization="int8")
     assert about["answers"]["by"] == "hybrid"

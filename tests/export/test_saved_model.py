@@ -18,6 +18,7 @@ from keras_transformer import (
 )
 from keras_transformer.chat.answering import Answering
 from keras_transformer.export import saved_model as module
+from keras_transformer.export.manifest import read_about
 
 pytestmark = pytest.mark.heavy
 
@@ -90,21 +91,17 @@ def test_threads_do_not_disturb_each_other(saved_model, bot):
     assert found == [bot.replies(batch) for batch in batches]
 
 
+@pytest.mark.slow  # Each is compiled for half a minute.
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     "options",
     [
         {"tokenizer_ops": "tensorflow_text", "forbidden_ids": [300, 301], "no_repeat_ngram": 2},
         {"strategy": Beam(2), "xla": False, "repetition_penalty": 1.3},
-        *(
-            pytest.param(options, marks=pytest.mark.slow)  # Each is compiled for half a minute.
-            for options in (
-                {"strategy": Beam(3, 1.0), "max_length": 6},
-                {"strategy": Sampling(1.5, seed=7), "n_best": 2, "min_length": 3},
-                {"forbidden": ["꿈", "hi"]},
-                {"strategy": Beam(3), "required": ["꿈", "hi"]},
-            )
-        ),
+        {"strategy": Beam(3, 1.0), "max_length": 6},
+        {"strategy": Sampling(1.5, seed=7), "n_best": 2, "min_length": 3},
+        {"forbidden": ["꿈", "hi"]},
+        {"strategy": Beam(3), "required": ["꿈", "hi"]},
     ],
     ids=str,
 )
@@ -120,22 +117,26 @@ def test_what_is_chosen_at_the_export_is_what_it_does(small_run, tmp_path, bot, 
     assert several(questions=tf.constant(["hello"]))["scores"].shape[-1] == options.get("n_best", 1)
 
 
-@pytest.mark.parametrize(
-    "answering",
-    [pytest.param(Answering("retrieve"), marks=pytest.mark.slow), Answering("hybrid", 0.6)],
-    ids=lambda one: one.way,
-)
-def test_it_answers_in_the_way_of_its_run(small_run, tmp_path, answering):
-    run = shutil.copytree(small_run, tmp_path / "run")
-    answering.save(run)
-    bot = Chatbot.load(run)
-    bot.datastore.teach("hello", "Howdy!")
-    about = export_saved_model(run, tmp_path / "out", xla=False)
-    assert about["answers"] == {"by": answering.way, "run": answering.way}
+def test_it_answers_in_the_way_of_its_run(hybrid_run, hybrid_export):
+    assert_it_answers_in_the_way_of(hybrid_run, hybrid_export("saved_model"), "hybrid")
+
+
+@pytest.mark.slow  # As a hybrid run does.
+def test_it_retrieves_as_its_run(hybrid_run, tmp_path):
+    run = shutil.copytree(hybrid_run, tmp_path / "run")
+    Answering("retrieve").save(run)
+    export_saved_model(run, tmp_path / "out", xla=False)
+    assert_it_answers_in_the_way_of(run, tmp_path / "out", "retrieve")
+
+
+def assert_it_answers_in_the_way_of(run, folder, way):
+    about = read_about(folder)
+    assert about["answers"] == {"by": way, "run": way}
     assert about["verified"] == {"questions": 16, "equal": 16}
 
+    bot = Chatbot.load(run)
     expected = bot.answers(QUESTIONS)
-    signatures = tf.saved_model.load(str(tmp_path / "out")).signatures
+    signatures = tf.saved_model.load(str(folder)).signatures
     found = signatures["serving_default"](questions=tf.constant(QUESTIONS))
     assert texts(found["answers"]) == bot.replies(QUESTIONS) == [answer.text for answer in expected]
     assert texts(found["answers"])[1] == "Howdy!"
@@ -146,10 +147,11 @@ def test_it_answers_in_the_way_of_its_run(small_run, tmp_path, answering):
     similarities = [near[0].similarity if near else 0 for near in bot.matches(QUESTIONS)]
     np.testing.assert_allclose(found["similarities"], similarities, atol=1e-4)
     reopened = [(answer.text, answer.score and pytest.approx(answer.score, abs=1e-4)) for answer in expected]
-    assert module.load(tmp_path / "out")(QUESTIONS) == reopened
+    assert module.load(folder)(QUESTIONS) == reopened
     assert set(signatures["n_best"].structured_outputs) == {"answers", "scores"}
 
 
+@pytest.mark.slow  # As other formats do, in seconds.
 def test_a_retrieving_run_generates_if_the_export_says_how(small_run, tmp_path, bot, assert_answers_as):
     run = shutil.copytree(small_run, tmp_path / "run")
     Answering("retrieve").save(run)
@@ -160,6 +162,7 @@ def test_a_retrieving_run_generates_if_the_export_says_how(small_run, tmp_path, 
     assert_answers_as(ask, bot, QUESTIONS[:6])
 
 
+@pytest.mark.slow  # As a run folder is, in seconds.
 def test_eight_bits_are_a_smaller_folder(small_run, saved_model, tmp_path):
     export_saved_model(small_run, tmp_path / "int8", quantization="int8")
     name = "variables/variables.data-00000-of-00001"
@@ -183,6 +186,7 @@ def test_what_cannot_be_is_said_and_leaves_nothing(small_run, tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == written == []  # It is said before the work is done.
 
 
+@pytest.mark.slow  # As of other formats.
 def test_an_export_whose_answers_are_wrong_is_not_kept(small_run, tmp_path, monkeypatch):
     def load(folder, apply_fallback=True):
         return lambda questions: [("틀렸어요", 0.0)] * len(questions)

@@ -14,28 +14,17 @@ from keras_transformer.cli.serve import make_engine
 from keras_transformer.export import FORMATS, litert
 from keras_transformer.export.loader import open_bot
 from keras_transformer.export.manifest import ABOUT, about_file, read_about, write_about
-from keras_transformer.export.registry import export
 
-FOLDERS = [kind for kind in FORMATS if kind != "html"]  # Which the package does not open.
+FOLDERS = [  # But for HTML, which the package does not open.
+    pytest.param(kind, marks=pytest.mark.slow if kind in ("saved_model", "litert", "onnx") else ())
+    for kind in FORMATS
+    if kind != "html"
+]
 
 pytestmark = [
     pytest.mark.heavy,
     pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow makes these exports"),
 ]
-
-
-@pytest.fixture(scope="module")
-def exported(hybrid_run, tmp_path_factory):
-    """A function that exports the small run, which retrieves, to a format, once."""
-    folders = {}
-
-    def make(kind):
-        if kind not in folders:
-            folders[kind] = tmp_path_factory.mktemp("exported") / kind
-            export(hybrid_run, folders[kind], kind)
-        return folders[kind]
-
-    return make
 
 
 @pytest.fixture
@@ -68,8 +57,8 @@ def opens(folder):
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
-def test_a_program_in_the_place_of_any_file_is_not_run(exported, tmp_path, planted, program, kind):
-    folder = shutil.copytree(exported(kind), tmp_path / "folder")
+def test_a_program_in_the_place_of_any_file_is_not_run(hybrid_export, tmp_path, planted, program, kind):
+    folder = shutil.copytree(hybrid_export(kind), tmp_path / "folder")
     names = sorted(read_about(folder)["files"])
     assert len(names) >= 4
     opened = []
@@ -86,8 +75,10 @@ def test_a_program_in_the_place_of_any_file_is_not_run(exported, tmp_path, plant
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
-def test_programs_in_an_export_are_not_run_whatever_opens_it(exported, tmp_path, planted, program, kind, monkeypatch):
-    folder = shutil.copytree(exported(kind), tmp_path / "folder")
+def test_programs_in_an_export_are_not_run_whatever_opens_it(
+    hybrid_export, tmp_path, planted, program, kind, monkeypatch
+):
+    folder = shutil.copytree(hybrid_export(kind), tmp_path / "folder")
     for name in ("answer.py", "retrieval.py", "sitecustomize.py", "keras_transformer.py", "numpy.py", "config.pkl"):
         (folder / name).write_bytes(program)
     edit(folder)
@@ -102,7 +93,7 @@ def test_programs_in_an_export_are_not_run_whatever_opens_it(exported, tmp_path,
     assert not planted.exists()
 
 
-def test_a_lite_model_with_operations_of_tensorflow_is_not_run(exported, tmp_path, planted):
+def test_a_lite_model_with_operations_of_tensorflow_is_not_run(hybrid_export, tmp_path, planted):
     def answer(ids):
         with tf.control_dependencies([tf.raw_ops.WriteFile(filename=str(planted), contents="")]):
             return {"ids": tf.identity(ids)[:, 1:], "scores": tf.zeros(1)}
@@ -112,7 +103,7 @@ def test_a_lite_model_with_operations_of_tensorflow_is_not_run(exported, tmp_pat
     tf.saved_model.save(module, str(tmp_path / "model"), module.answer)
     converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "model"))
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS, tf.lite.OpsSet.SELECT_TF_OPS]
-    folder = shutil.copytree(exported("litert"), tmp_path / "folder")
+    folder = shutil.copytree(hybrid_export("litert"), tmp_path / "folder")
     (folder / litert.MODEL).write_bytes(converter.convert())
     edit(folder)
     with pytest.raises((InputError, RuntimeError)):

@@ -4,8 +4,8 @@
 
 It needs the extra `mutants`: cosmic-ray, which is kept up by its authors since 2013, changes the code by its syntax
 tree, and runs the tests in processes of their own, which TensorFlow needs. The mutants are made in a copy of the last
-commit; which ones of all depends on the seed alone. The tests of the same name come first, then those of the folder,
-the fast ones before the others.
+commit; which ones of all depends on the seed alone. All tests of the same name come first, then those of the folder
+that are not slow, the fast ones before the others.
 """
 
 import argparse
@@ -91,8 +91,8 @@ def command_of(copy, module):
     folder = f"tests/{module.parts[1]}"
     own = f"{folder}/test_{module.name}"
     tests = TESTS.get(name, [*([own] if (copy / own).exists() else []), folder])
-    run, fast, rest = f"{sys.executable} -m pytest -q -x", "-m 'not slow and not heavy'", "-m 'not slow'"
-    words = [f"{run} {mark} {one}" for one in tests for mark in ([rest] if one.endswith(".py") else [fast, rest])]
+    run, fast, rest = f"{sys.executable} -m pytest -q -x", "-m 'not slow and not heavy' ", "-m 'not slow' "
+    words = [f"{run} {mark}{one}" for one in tests for mark in ([""] if one.endswith(".py") else [fast, rest])]
     return f"sh -c {json.dumps(' && '.join(words))}"
 
 

@@ -56,6 +56,7 @@ def test_the_run_is_one_like_any_other(call, weights_file, subwords, tmp_path):
 
 
 @pytest.mark.heavy
+@pytest.mark.slow  # Starts a program.
 def test_a_vocabulary_of_tensorflow_datasets_is_read_in_silence(call, weights_file, subwords, tmp_path):
     run = tmp_path / "run"
     call("import-tutorial", weights_file, "--tokenizer", subwords, "--run", run)

@@ -7,6 +7,8 @@ from keras_transformer import Beam, InputError, generate
 from keras_transformer.models.ensemble import Ensemble
 from keras_transformer.models.transformer import transformer
 
+pytestmark = pytest.mark.heavy
+
 QUESTIONS = np.array([[5, 6, 7, 8], [9, 3, 0, 0], [4, 0, 0, 0]], "int32")
 TOKENS = {"start_id": 1, "end_id": 2, "max_length": 6}
 

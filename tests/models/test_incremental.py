@@ -6,6 +6,8 @@ from keras import ops
 from keras_transformer.models.incremental import IncrementalTransformer
 from keras_transformer.models.transformer import transformer
 
+pytestmark = pytest.mark.heavy
+
 SOURCE = np.array([[5, 6, 7, 8], [9, 3, 0, 0], [4, 0, 0, 0]], "int32")  # Three questions of different lengths.
 TARGET = np.array([[1, 2, 3, 4, 5], [1, 6, 7, 8, 9], [1, 5, 5, 2, 2]], "int32")
 

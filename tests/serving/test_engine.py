@@ -220,6 +220,7 @@ print(answer(), answer(answer_by="generate"))
 """
 
 
+@pytest.mark.slow  # Starts a program.
 def test_a_run_that_retrieves_is_served_without_keras_until_an_answer_is_generated(small_run, tmp_path):
     shutil.copytree(small_run, tmp_path / "run")
     Answering("retrieve").save(tmp_path / "run")

@@ -18,7 +18,7 @@ from keras_transformer.text.core_ops import CoreTokenizer  # noqa: E402
 from keras_transformer.text.normalize import normalize  # noqa: E402
 from keras_transformer.text.sentence_pieces import SentencePieces  # noqa: E402
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.variants(2)]
 
 ROOT = pathlib.Path(__file__).parents[2]
 SMALL_TALK = ROOT / "keras_transformer/data/small_talk/small_talk.csv"
@@ -173,6 +173,7 @@ def test_bytes_that_are_no_text_count_as_the_replacement_character(tokenizer, co
 # Where no other package is
 
 
+@pytest.mark.slow  # Starts a program.
 def test_a_saved_model_needs_tensorflow_alone(tmp_path):
     tokenizer = Tokenizer.train(["안녕 친구야", "hello there"] * 9, 300, jamo=True)
     module = tf.Module()

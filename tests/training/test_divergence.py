@@ -165,15 +165,8 @@ def contents(run_dir):
     return {**tensors, **run.best_weights()}, step, rows
 
 
-@pytest.mark.parametrize(
-    ("value", "at"),
-    [
-        (HUGE, 12),
-        (np.nan, 6),
-        pytest.param(HUGE, 6, marks=pytest.mark.slow),
-        pytest.param(np.nan, 12, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow  # Both are tested apart.
+@pytest.mark.parametrize(("value", "at"), [(HUGE, 12), (np.nan, 6), (HUGE, 6), (np.nan, 12)])
 def test_interrupted_equals_uninterrupted_before_and_after_a_divergence(pairs, tmp_path, monkeypatch, value, at):
     config = TINY.replace(epochs=3)
     with monkeypatch.context() as patch:
@@ -201,6 +194,7 @@ def test_interrupted_equals_uninterrupted_before_and_after_a_divergence(pairs, t
         np.testing.assert_array_equal(ours[name], tensor, err_msg=name)
 
 
+@pytest.mark.slow  # Trains six epochs, twice.
 def test_training_gives_up_after_three_restarts_in_a_row(pairs, tmp_path, monkeypatch, capsys):
     spoil(monkeypatch, range(STEPS + 1, 100), np.nan)
     with pytest.raises(

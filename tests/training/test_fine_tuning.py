@@ -119,6 +119,7 @@ def untrained_parent(request, tmp_path):
     return run
 
 
+@pytest.mark.variants(2)
 def test_old_logits_stay_and_a_new_one_is_the_mean_of_those_that_spelled_it(untrained_parent, tmp_path, no_steps):
     parent = untrained_parent
     train(REFUNDS, tmp_path / "run", from_run=parent.path, settings={"grow_vocabulary": True})
@@ -155,6 +156,7 @@ def test_before_its_training_a_grown_run_answers_as_its_parent(parent, tmp_path,
     assert all(new < old for new, old in zip(answers[1], before[1]))  # New pieces have their share of probability.
 
 
+@pytest.mark.slow  # As one that is not grown does.
 def test_a_grown_training_that_is_interrupted_equals_one_that_is_not(parent, tmp_path, monkeypatch, capsys):
     settings = {"grow_vocabulary": True, "epochs": 2}
     train(REFUNDS, tmp_path / "whole", from_run=parent, settings=settings)
@@ -193,6 +195,7 @@ def test_a_run_grows_once_and_says_what_it_lacks(parent, tmp_path, no_steps, cap
     assert "grow_vocabulary = true" in (tmp_path / "grown/config.toml").read_text("utf-8")
 
 
+@pytest.mark.variants(2)
 def test_a_child_of_a_grown_run_does_not_grow_unasked(untrained_parent, tmp_path, no_steps):
     run = Run.create(
         tmp_path / "grown", untrained_parent.config.replace(grow_vocabulary=True), untrained_parent.tokenizer,

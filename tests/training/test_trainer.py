@@ -46,6 +46,12 @@ def pairs():
     return pd.DataFrame({"question": questions, "answer": [f"대답 {i % 7}" for i in range(160)]})
 
 
+@pytest.fixture(scope="module")
+def few_pairs(pairs):
+    """Of these an epoch has one step."""
+    return pairs[:30]
+
+
 def rows_of(run_dir):
     with open(run_dir / "metrics.csv", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -110,6 +116,7 @@ def test_the_kept_weights_have_the_reported_score(trained, pairs):
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+@pytest.mark.slow  # As float32 does.
 def test_half_precision_trains_to_the_same_scores(trained, pairs, tmp_path, precision):
     summary = train(pairs, tmp_path / "run", TINY.replace(precision=precision))
     assert summary["val_bits_per_char"] == pytest.approx(trained[1]["val_bits_per_char"], rel=0.02)
@@ -157,6 +164,7 @@ def interrupt(monkeypatch, at, number=signal.SIGINT):
 
 
 @pytest.mark.parametrize("at", [2, 5, 9])
+@pytest.mark.variants(2)
 def test_interrupted_equals_uninterrupted(trained, pairs, tmp_path, monkeypatch, at):
     """Ctrl-C in an epoch, at its last step, and in a later one; then the same call again."""
     interrupt(monkeypatch, at)
@@ -197,10 +205,10 @@ def test_more_epochs_go_on_from_the_last(trained, pairs, tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_fewer_epochs_than_a_finished_run_has_leave_nothing_to_train(pairs, tmp_path, capsys):
-    cosine = TINY.replace(epochs=2, schedule="cosine", warmup_steps=6)  # An epoch has five steps.
-    summary = train(pairs, tmp_path / "run", cosine)
-    assert train(pairs, tmp_path / "run", cosine.replace(epochs=1)) == summary
+def test_fewer_epochs_than_a_finished_run_has_leave_nothing_to_train(few_pairs, tmp_path, capsys):
+    cosine = TINY.replace(epochs=2, schedule="cosine", warmup_steps=1)
+    summary = train(few_pairs, tmp_path / "run", cosine)
+    assert train(few_pairs, tmp_path / "run", cosine.replace(epochs=1)) == summary
     assert "Nothing left to train" in capsys.readouterr().out
 
 
@@ -229,13 +237,13 @@ def test_pairs_of_other_columns_or_without_text_are_refused(pairs, tmp_path):
         train(pd.DataFrame({"question": ["a", "b"], "answer": ["a", None]}), tmp_path / "run", TINY)
 
 
-def test_patience_ends_training(pairs, tmp_path, monkeypatch):
+def test_patience_ends_training(few_pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(
         training_callbacks.EpochScores,
         "on_epoch_end",
         lambda self, epoch, logs: logs.update({SCORE: epoch, "pairs/s": 1.0}),
     )
-    summary = train(pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
+    summary = train(few_pairs, tmp_path / "run", TINY.replace(epochs=9, patience=2))
     assert (summary["epochs"], summary["best_epoch"]) == (3, 1)
 
 
@@ -248,29 +256,29 @@ def scores(monkeypatch, **columns):
     monkeypatch.setattr(training_callbacks.EpochScores, "on_epoch_end", measure)
 
 
-def test_the_monitor_decides_on_patience_and_weights(pairs, tmp_path, monkeypatch):
+def test_the_monitor_decides_on_patience_and_weights(few_pairs, tmp_path, monkeypatch):
     scores(monkeypatch, val_accuracy=[0.25, 0.75, 0.5, 0.5, 0.9])
-    summary = train(pairs, tmp_path / "run", TINY.replace(epochs=5, patience=2, monitor="val_accuracy"))
+    summary = train(few_pairs, tmp_path / "run", TINY.replace(epochs=5, patience=2, monitor="val_accuracy"))
     assert (summary["epochs"], summary["best_epoch"], summary["val_accuracy"]) == (4, 2, 0.75)
     assert load_tensors(tmp_path / "run/weights.safetensors", Run(tmp_path / "run").id)[1]["epoch"] == 2
 
 
-def test_epochs_that_no_other_can_better_are_the_last(pairs, tmp_path, monkeypatch, capsys):
+def test_epochs_that_no_other_can_better_are_the_last(few_pairs, tmp_path, monkeypatch, capsys):
     scores(monkeypatch, val_accuracy=[0.25, 1.0, 1.0, 0.5, 1.0, 1.0, 1.0], val_loss=[0.9, 0.5, 0.4, 0.3, 0.2, 0.3, 0.1])
     settings = TINY.replace(epochs=7, monitor="val_accuracy")
-    summary = train(pairs, tmp_path / "run", settings)
+    summary = train(few_pairs, tmp_path / "run", settings)
     assert (summary["epochs"], summary["best_epoch"], summary["finished"]) == (6, 5, True)
     assert "It ended early, because every token of the validation answers was predicted." in capsys.readouterr().out
-    assert train(pairs, tmp_path / "run", settings) == summary
+    assert train(few_pairs, tmp_path / "run", settings) == summary
     assert "is finished, with best epoch 5 of 6" in (said := capsys.readouterr().out) and "raise" not in said
 
 
-def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(pairs, tmp_path, monkeypatch):
+def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(few_pairs, tmp_path, monkeypatch):
     scores(monkeypatch, val_accuracy=[0.5, 0.75], accuracy=[0.5, 0.25])
-    train(pairs, tmp_path / "run", TINY.replace(epochs=2))
+    train(few_pairs, tmp_path / "run", TINY.replace(epochs=2))
     with pytest.raises(InputError, match="by val_accuracy epoch 2 is best, but the weights kept are those of epoch 1"):
-        train(pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="val_accuracy"))
-    assert train(pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="accuracy"))["best_epoch"] == 1
+        train(few_pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="val_accuracy"))
+    assert train(few_pairs, tmp_path / "run", TINY.replace(epochs=2, monitor="accuracy"))["best_epoch"] == 1
     assert Run(tmp_path / "run").config.monitor == "accuracy"
 
 
@@ -408,6 +416,7 @@ def test_what_is_asked_to_be_held_out_is_never_trained_on(tmp_path):
 
 
 @pytest.mark.parametrize("first", [None, TINY])
+@pytest.mark.variants(1)
 def test_a_run_that_another_training_makes_or_changes_after_the_plan_is_left_as_it_is(
     pairs, tmp_path, monkeypatch, first
 ):
@@ -474,6 +483,7 @@ def test_weights_that_are_not_finite_are_never_a_checkpoint(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="what is open cannot be moved there")
 @pytest.mark.parametrize("moved", [True, False])
+@pytest.mark.slow  # A fault, as those of tests/hard.
 def test_a_run_folder_that_is_moved_or_deleted_is_said_and_the_training_is_kept(pairs, tmp_path, monkeypatch, moved):
     run_dir, original = tmp_path / "run", training_callbacks.RunCheckpoint.on_epoch_begin
 

@@ -124,6 +124,7 @@ def test_the_validation_part_is_printed_and_no_document_is_touched(turns, words,
     assert "of the test split" in (tmp_path / "document.md").read_text("utf-8")
 
 
+@pytest.mark.slow  # Starts programs.
 def test_peers_are_trained_and_asked_in_a_process_of_their_own(turns, words, results, tmp_path, monkeypatch):
     monkeypatch.setattr(systems, "PEERS", {"tutorial": "tutorial (peer)"})
     (tmp_path / "peers").mkdir()
