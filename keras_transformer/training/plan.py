@@ -143,17 +143,19 @@ def make_plan(
     )  # fmt: skip
     if not run and not given_warm_up:
         config = fitting_warm_up(config, config.epochs * len(training))
-    if not (run and has_epochs(run, config.epochs)):
+    if run and (finished := finished_epochs(run)) >= config.epochs:
+        config = config.replace(epochs=finished)  # Nothing is left to train, and the run says what would repeat it.
+    else:
         make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
     return Plan(
         corpus, survey, about, config, run, parent, tokenizers, training, validation, device_count, model_devices
     )
 
 
-def has_epochs(run, epochs):
-    """Returns whether the training of a `Run` is finished and took this many epochs, or more."""
+def finished_epochs(run):
+    """Returns the number of epochs of a `Run` if its training is finished, else 0."""
     summary = run.summary()
-    return summary is not None and summary["epochs"] >= epochs
+    return summary["epochs"] if summary else 0
 
 
 def inherited_config(run, parent):

@@ -210,6 +210,7 @@ def test_fewer_epochs_than_a_finished_run_has_leave_nothing_to_train(few_pairs, 
     summary = train(few_pairs, tmp_path / "run", cosine)
     assert train(few_pairs, tmp_path / "run", cosine.replace(epochs=1)) == summary
     assert "Nothing left to train" in capsys.readouterr().out
+    assert Run(tmp_path / "run").config.epochs == 2  # As many as would repeat it.
 
 
 def test_a_run_that_goes_on_is_not_finished_until_it_is(pairs, tmp_path, monkeypatch):
