@@ -1,5 +1,6 @@
 """The journey of a newcomer in a browser, from the empty page to a downloaded bot, in English and in Korean."""
 
+import contextlib
 import re
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from keras_transformer import Config, train
 
 pytest.importorskip("gradio")
+playwright = pytest.importorskip("playwright.sync_api")
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 COMMAND = [sys.executable, "-m", "keras_transformer", "studio"]
@@ -99,6 +101,18 @@ def field(page, name):
     return page.locator(f"#{name} :is(textarea, input)").first
 
 
+def upload(page, file):
+    """Chooses a file; once more, as a person would, if nothing happens: a busy browser may lose it."""
+    for _ in range(4):
+        with contextlib.suppress(playwright.TimeoutError):
+            with page.expect_file_chooser(timeout=15_000) as chooser:
+                page.locator("#upload button").first.click()
+            chooser.value.set_files(file)
+            page.get_by_text(file.name).first.wait_for(timeout=30_000)
+            return
+    pytest.fail(f"{file.name} was not uploaded")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
@@ -118,10 +132,7 @@ def test_an_uploaded_file_is_checked(open_studio, tmp_path, locale, ending):
     page = open_studio(locale=locale)
     tab(page, 1)
     page.get_by_label(words["upload"]).check()
-    page.locator("#upload button").first.wait_for()
-    page.wait_for_timeout(1000)  # Until it listens.
-    page.locator("#upload input[type=file]").set_input_files(file)
-    page.get_by_text(file.name).first.wait_for()
+    upload(page, file)
     page.get_by_role("button", name=words["check"], exact=True).click()
     page.locator("#report", has_text="4").wait_for()
 
