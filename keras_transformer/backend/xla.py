@@ -166,12 +166,15 @@ def value_of(value):
     return tf.convert_to_tensor(value) if isinstance(value, keras.Variable) else value
 
 
-def jit_compile_if_static(function, *tensors):
-    """Calls the function with the tensors, compiled if all shapes are static (see `fusible`)."""
+def jit_compile_if_static(function, *tensors, found_as=None):
+    """Calls the function with the tensors, compiled if all shapes are static (see `fusible`).
+
+    `fused_before` finds the result as that of the function, or of `found_as`, whose results the function's begin with.
+    """
     if not fusible(*tensors):
         return function(*tensors)
     result = fused(function)(*tensors)
-    graph().add_to_collection(FUSED_CALLS, (function, tensors, result))
+    graph().add_to_collection(FUSED_CALLS, (found_as or function, tensors, result))
     return result
 
 

@@ -23,6 +23,28 @@ def token_losses(y_true, y_pred):
     return losses * weights, weights
 
 
+def token_and_uniform_losses(y_true, y_pred):
+    """Computes `token_losses`, and the cross-entropy of each position with a uniform distribution over the vocabulary.
+
+    The cross-entropy of logits z with a distribution p is log Σ exp(z) - Σ p z. So both losses need the exponentials
+    only once. Compiled, this is also faster than the loss of Keras alone, and slower otherwise.
+
+    Args:
+        y_true: Token ids to predict, (batch, length), 0 for padding.
+        y_pred: Logits, (batch, length, vocab_size).
+
+    Returns:
+        The losses of the tokens in nats, the weights (1 for a token, 0 for padding), and the losses with the uniform
+        distribution in nats, all float32 (batch, length).
+    """
+    weights = ops.cast(ops.not_equal(y_true, PAD_ID), "float32")
+    logits = ops.cast(y_pred, "float32")
+    targets = ops.expand_dims(ops.cast(y_true, "int32"), -1)
+    target_logits = ops.squeeze(ops.take_along_axis(logits, targets, axis=-1), -1)
+    log_sums = ops.logsumexp(logits, axis=-1)
+    return (log_sums - target_logits) * weights, weights, (log_sums - ops.mean(logits, axis=-1)) * weights
+
+
 @keras.saving.register_keras_serializable(package="keras_transformer")
 class TokenLoss(keras.losses.Loss):
     """Cross-entropy that weights every token of an epoch equally, regardless of its batch.
@@ -50,30 +72,14 @@ class TokenLoss(keras.losses.Loss):
         return self.call(y_true, y_pred)
 
     def call(self, y_true, y_pred):
-        losses, weights = jit_compile_if_static(token_losses, y_true, y_pred)
+        losses, _, spread = jit_compile_if_static(token_and_uniform_losses, y_true, y_pred, found_as=token_losses)
         if self.label_smoothing:
-            spread = jit_compile_if_static(uniform_losses, y_pred) * weights
             losses = (1 - self.label_smoothing) * losses + self.label_smoothing * spread
         return ops.sum(losses) / self.tokens_per_batch
 
     def get_config(self):
         settings = {"tokens_per_batch": self.tokens_per_batch, "label_smoothing": self.label_smoothing}
         return {**super().get_config(), **settings}
-
-
-def uniform_losses(y_pred):
-    """Computes the cross-entropy of each position with a uniform target distribution over the vocabulary.
-
-    This is the mean of -log softmax, computed without a (batch, length, vocab_size) array of targets.
-
-    Args:
-        y_pred: Logits, (batch, length, vocab_size).
-
-    Returns:
-        The losses in nats, float32 (batch, length).
-    """
-    y_pred = ops.cast(y_pred, "float32")
-    return ops.logsumexp(y_pred, axis=-1) - ops.mean(y_pred, axis=-1)
 
 
 @keras.saving.register_keras_serializable(package="keras_transformer")

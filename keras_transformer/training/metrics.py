@@ -55,7 +55,7 @@ class TokenMean(keras.metrics.Metric):
         self.tokens = self.add_weight(name="tokens", initializer="zeros")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        values, weights = fused_before(self.measure, y_true, y_pred)
+        values, weights, *_ = fused_before(self.measure, y_true, y_pred)
         self.total.assign_add(ops.sum(values))
         self.tokens.assign_add(ops.sum(weights))
 

@@ -180,6 +180,28 @@ def test_a_loss_after_a_measure_has_its_gradient():
     np.testing.assert_array_equal(tf.function(gradient)(tf.zeros((2, 3))), np.full((2, 3), 2))
 
 
+@pytest.mark.parametrize("smoothing", [0, 0.1])
+def test_a_compiled_token_loss_and_its_gradient_equal_those_of_keras(smoothing):
+    random = np.random.default_rng(0)
+    targets = random.integers(0, 5, (2, 3))
+    logits = random.normal(size=(2, 3, 5)).astype("float32")
+
+    def gradient(loss):
+        with tf.GradientTape() as tape:
+            made = tf.constant(logits)
+            tape.watch(made)
+            value = loss(made)
+        return value, tape.gradient(value, made)
+
+    def of_keras(logits):
+        spread = (1 - smoothing) * tf.one_hot(targets, 5) + smoothing / 5
+        return tf.reduce_sum(tf.where(targets == 0, 0.0, keras.losses.categorical_crossentropy(spread, logits, True)))
+
+    ours = tf.function(lambda: gradient(lambda made: TokenLoss(1, smoothing)(tf.constant(targets), made)))()
+    for mine, theirs in zip(ours, gradient(of_keras), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.slow  # Compiles whole models.
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_no_program_is_run_twice_at_a_time(norm_first):
