@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 ANSWERING = "answering.json"
 Way = Literal["generate", "retrieve", "hybrid"]
 GENERATE, RETRIEVE, HYBRID = WAYS = get_args(Way)
+COURTESY = "courtesy"  # What answers a greeting; not a way that can be chosen.
 UNSURE = 0.5  # Below this similarity, a retrieved answer is wrong more often than not.
 # From this similarity on, a taught exchange answers even in a generating run. Of 1,000 other questions to ChatbotData,
 # 50 taught exchanges would answer 2; at .8, about half as many respellings of the taught questions.
@@ -29,11 +30,13 @@ class Answer:
         score: The log-probability of a generated answer in nats, summed over its tokens; None for a retrieved answer.
         sources: A tuple of `Match`es. For a retrieved answer: first the exchanges with this answer, then the other
             nearest ones. For a generated answer: the exchanges nearest to the question. Empty without a datastore.
+        courteous: Whether it is the reply to a greeting or another `Courtesy`, and not from the corpus.
     """
 
     text: str
     score: float | None
     sources: tuple["Match", ...] = ()
+    courteous: bool = False
 
     @property
     def composed(self) -> bool:
@@ -48,11 +51,13 @@ class Answer:
     @property
     def unsure(self) -> bool:
         """Whether the answer was retrieved with low similarity."""
-        return not self.composed and self.similarity < UNSURE
+        return self.answered_by == RETRIEVE and self.similarity < UNSURE
 
     @property
     def answered_by(self) -> str:
-        """The way of answering that gave the answer: "generate" or "retrieve"."""
+        """What gave the answer: "generate", "retrieve" or "courtesy"."""
+        if self.courteous:
+            return COURTESY
         return GENERATE if self.composed else RETRIEVE
 
     def to_dict(self) -> dict[str, Any]:

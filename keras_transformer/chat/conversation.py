@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from keras_transformer.chat.answering import GENERATE
+from keras_transformer.chat.answering import GENERATE, Answer
 from keras_transformer.chat.chatbot import retrieved
 from keras_transformer.chat.courtesies import courtesy
 from keras_transformer.text.turns import BETWEEN
@@ -81,6 +81,20 @@ def guidance(bot, query, question, way, generation=None):
     if bot.retrieves(near, way) and retrieved(near).unsure:
         return Guidance("", tuple(dict.fromkeys(match.exchange.question for match in near)), tuple(near))
     return None
+
+
+def courteous_answer(bot, question, way):
+    """Returns the `Answer` to a greeting or another `Courtesy`, with examples of questions; None to another question.
+
+    Args:
+        bot: The `Chatbot`.
+        question: The question.
+        way: The way of answering.
+    """
+    guide = guidance(bot, question, question, way) if courtesy(question) else None
+    if not guide or not guide.reply:
+        return None
+    return Answer("\n".join([guide.reply, *(f"- {question}" for question in guide.questions)]), None, courteous=True)
 
 
 def examples(bot):

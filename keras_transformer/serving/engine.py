@@ -9,6 +9,7 @@ import numpy as np
 from keras_transformer.chat.answering import GENERATE, RETRIEVE, Answer
 from keras_transformer.chat.attention_trace import trace_attention
 from keras_transformer.chat.chatbot import generating
+from keras_transformer.chat.conversation import courteous_answer
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
@@ -157,7 +158,8 @@ class RunEngine(Engine):
         self.prepare(settings)
         if settings.num_return > 1:
             return self.bot.candidates(questions, settings.generation)
-        return [[answer] for answer in self.bot.answers(questions, **self.how(settings))]
+        answers = self.bot.answers(questions, **self.how(settings))
+        return [[courteous(self.bot, question, settings) or answer] for question, answer in zip(questions, answers)]
 
     def how(self, settings):
         """See `Engine`."""
@@ -195,8 +197,12 @@ class RunEngine(Engine):
 
     def stream(self, question, settings):
         """See `Engine`."""
+        if reply := courteous(self.bot, question, settings):
+            yield reply.text
+            yield reply
+            return
         self.prepare(settings)
-        return super().stream(question, settings)
+        yield from super().stream(question, settings)
 
     def prepare(self, settings):
         """Limits the programs of the model, once, before an answer that may be generated."""
@@ -205,6 +211,11 @@ class RunEngine(Engine):
             return
         generating().limit_programs(self.bot.model, self.most_programs)
         self.most_programs = None
+
+
+def courteous(bot, question, settings):
+    """Returns the `Answer` to a greeting and the like as `courteous_answer` does; None if decoding settings are given."""
+    return None if settings.generation else courteous_answer(bot, question, settings.answer_by)
 
 
 class ExportEngine(Engine):

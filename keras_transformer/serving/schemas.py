@@ -149,9 +149,9 @@ class Answer(Message):
 
     answer: str
     score: float | None = Field(
-        description="Log-probability in nats, summed over the tokens; null for a retrieved answer."
+        description="Log-probability in nats, summed over the tokens; null if the answer was not generated."
     )
-    answered_by: Literal["generate", "retrieve"]
+    answered_by: Literal["generate", "retrieve", "courtesy"]
     unsure: bool = Field(description="Whether the answer was retrieved with low similarity, and is probably wrong.")
     sources: list[Source] = Field(
         description="Sources of a retrieved answer, or the nearest exchanges of a generated one, nearest first."

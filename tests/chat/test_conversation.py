@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from keras_transformer.chat.conversation import Guidance, guidance
+from keras_transformer.chat.conversation import Guidance, courteous_answer, guidance
 from keras_transformer.chat.courtesies import COURTESIES
 from keras_transformer.chat.datastore import Exchange, Match
 
@@ -51,6 +51,14 @@ def test_examples_have_different_answers():
 def test_a_courtesy_is_replied_to_even_if_something_is_similar():
     assert guide("안녕하세요", Match(WHERE, 0.6)) == Guidance(GREETING.reply, ("언제 열어?", "어디야?"))
     assert guide("고마워", Match(OPEN, 0.6)) == Guidance(THANKS.reply)
+
+
+def test_the_reply_to_a_courtesy_is_an_answer_that_names_examples():
+    answer = courteous_answer(Bot(), "안녕하세요!", "retrieve")
+    assert answer.text.splitlines() == [GREETING.reply, "- 언제 열어?", "- 어디야?"]
+    assert (answer.answered_by, answer.unsure, answer.score) == ("courtesy", False, None)
+    assert courteous_answer(Bot(), "배송비 얼마예요?", "retrieve") is None
+    assert courteous_answer(Bot(), "안녕하세요!", "generate") is None
 
 
 def test_a_courtesy_that_the_corpus_answers_is_a_question_like_any_other():

@@ -230,6 +230,23 @@ def test_a_run_that_retrieves_is_served_without_keras_until_an_answer_is_generat
     assert process.stdout == "('Hi there!', False) ('Hi there!', True)\n"
 
 
+def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(small_run, tmp_path):
+    shutil.copytree(small_run, tmp_path / "run")
+    Answering("retrieve").save(tmp_path / "run")
+    bot, about = Chatbot.load(tmp_path / "run"), "What can I ask?"
+    bot.memorized = True
+    engine = RunEngine(bot)
+    settings = engine.accept(Settings())
+    [([answer], _), ([known], _)] = engine.n_best([about, "hello"], settings)
+    reply, *examples = answer.text.splitlines()
+    assert (reply, len(examples)) == ("I am a bot that answers set questions, for example:", 3)
+    assert (answer.answered_by, known.answered_by) == ("courtesy", "retrieve")
+    assert list(engine.stream(about, settings)) == [answer.text, answer]
+    limited = engine.accept(Settings(GenerationConfig(forbidden=("bot",)), answer_by="retrieve"))
+    [([answer], _)] = engine.n_best([about], limited)
+    assert answer.answered_by == "retrieve"
+
+
 def test_the_limit_of_programs_applies_from_the_first_answer_that_may_be_generated(chatbot, monkeypatch):
     limits = []
     monkeypatch.setattr("keras_transformer.decoding.generate.limit_programs", lambda model, most: limits.append(most))
