@@ -214,7 +214,7 @@ class RunEngine(Engine):
 
 
 def courteous(bot, question, settings):
-    """Returns the `Answer` to a greeting and the like as `courteous_answer` does; None if decoding settings are given."""
+    """Returns `courteous_answer`, or None if the settings say how to decode."""
     return None if settings.generation else courteous_answer(bot, question, settings.answer_by)
 
 
