@@ -31,9 +31,9 @@ LEGEND = """
 Each cell has the median of all seeds and, in brackets, every seed in order. *Known questions*: the share of all
 questions of the corpus that are answered as there, and of the same questions reworded. Questions that a rewording does
 not change, or turns into another question of the corpus, are left out of its share. *By generate*: the same share of
-generated answers, whatever way of answering training has chosen. *In ordinary words*: the first 200 questions of a FAQ
+generated answers, whatever way of answering training has chosen. *In ordinary words*: the questions of a FAQ
 as customers type them who have not read it, briefly and often with the same noun, such as "downtown
-parking price". *In other words*: all of them, with as few words in common as possible. Both were written beside the
+parking price". *In other words*: the same, with as few words in common as possible. Both were written beside the
 FAQ, and the right answer is its own. *Unseen questions*: exact match on the test split. Seconds are those of the whole
 process, from its start to its end.
 """.strip().replace("\n", " ")

@@ -164,7 +164,7 @@ def faq(language, size):
 def faq_asked(language):
     """Returns how users who have not read a FAQ ask its questions, as `Source.asked` does.
 
-    In ordinary words, briefly and often with the same noun, the first 200 questions are asked; in other words, all.
+    In ordinary words, they are asked briefly and often with the same noun.
     """
     with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -10,6 +10,7 @@ import importlib.resources
 import re
 
 from keras_transformer.text.normalize import normalize
+from keras_transformer.text.question_forms import has_form, in_another_form
 
 LANGUAGES = ("en", "ko")
 ENDINGS = re.compile(r"(?:s|es|ed|d|ing|er)?(?![a-z0-9'])")  # What may follow a Latin expression.
@@ -81,7 +82,7 @@ class Thesaurus:
         return None
 
     def paraphrases(self, text, count, random):
-        """Returns paraphrases of a text, in which synonyms replace some or all of the expressions.
+        """Returns paraphrases of a text, with synonyms in place of some or all of the expressions, in various forms.
 
         Args:
             text: The text.
@@ -92,18 +93,19 @@ class Thesaurus:
             A list of distinct texts in lowercase, without the original.
         """
         text = normalize(text).lower().replace("’", "'")
-        if not count or not (occurrences := self.occurrences(text)):
+        occurrences = self.occurrences(text) if count else []
+        if not occurrences and not (count and has_form(text)):
             return []
         drawn = dict.fromkeys(paraphrase(text, occurrences, random) for _ in range(count))
         return [one for one in drawn if one != text]
 
 
 def paraphrase(text, occurrences, random):
-    """Returns a text with synonyms in place of some of its occurrences."""
+    """Returns a text with synonyms in place of some of its occurrences, perhaps in another form."""
     probability = random.uniform(LEAST_REPLACED, 1)
     pieces, end = [], 0
     for one in occurrences:
         if random.random() < probability:
             pieces += text[end : one.start], one.synonyms[random.integers(len(one.synonyms))]
             end = one.end
-    return "".join(pieces) + text[end:]
+    return in_another_form("".join(pieces) + text[end:], random)
