@@ -7,8 +7,8 @@ than to the answers and questions of the other rows.
 
 A question or an answer is often replaced by a paraphrase, with synonyms in place of some words (data augmentation by
 synonym replacement: Wei and Zou 2019, "EDA: Easy Data Augmentation Techniques for Boosting Performance on Text
-Classification Tasks"), and in another form: 반품할래요 for 반품하고 싶어요. So the n-grams of words that the corpus does
-not have get vectors near those of words it has, and endings count less.
+Classification Tasks"), and in another form: 반품할래요 for 반품하고 싶어요. So the n-grams of words that the corpus
+does not have get vectors near those of words it has, and endings count less.
 
 A small corpus is learned beside other exchanges, its background. Otherwise a phrase such as "I would like to" that only
 one of its questions has, by chance, would be taken for what this question is about.
