@@ -29,6 +29,7 @@ QUIET_CHROMIUM = [
 COMPILED = "keras_transformer.decoding.", "keras_transformer.export.", "keras_transformer.training."
 UPDATE = "keras_transformer.training.ema"
 BENCHMARKS = pathlib.Path(__file__).parent / "benchmarks"
+EMBEDDING_STEPS = 60  # Of 600, by which the embeddings of a few exchanges are learned.
 FEW_STEPS = 9  # Of a training that takes less time eagerly than its programs take to be traced.
 MOST_MODELS = 3  # Which are kept for later trainings.
 HEAVY_FIXTURES = {"small_run", "browser"}
@@ -126,14 +127,26 @@ def pytest_runtest_setup(item):
     """
     everything = item.config.getoption("--compiled")
     compile_programs(everything or item.get_closest_marker("compiled") is not None)
-    learn_without_background()
+    learn_few_steps()
     reuse_programs(not everything)
 
 
-def learn_without_background():
-    """Spares trainings the seconds of everyday questions, beside which the embeddings of a small corpus are learned."""
-    if answering := sys.modules.get("keras_transformer.training.answering"):
-        answering.SMALL_CORPUS = 0
+def learn_few_steps():
+    """Spares trainings most of the seconds in which the embeddings of a corpus are learned, without its background."""
+    answering = sys.modules.get("keras_transformer.training.answering")
+    if not answering or not answering.SMALL_CORPUS:
+        return
+    answering.SMALL_CORPUS, learn = 0, answering.learn_embeddings
+
+    def learn_some(*args, **kwargs):
+        embeddings = sys.modules["keras_transformer.chat.question_embeddings"]
+        steps, embeddings.STEPS = embeddings.STEPS, EMBEDDING_STEPS
+        try:
+            return learn(*args, **kwargs)
+        finally:
+            embeddings.STEPS = steps
+
+    answering.learn_embeddings = learn_some
 
 
 def compile_programs(wanted=True):

@@ -169,7 +169,7 @@ def faq_asked(language):
     with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     columns = {name: name.removeprefix("in ") for name in (IN_ORDINARY_WORDS, IN_OTHER_WORDS)}
-    return {name: {row["question"]: row[column] for row in rows if row[column]} for name, column in columns.items()}
+    return {name: {row["question"]: row[column] for row in rows} for name, column in columns.items()}
 
 
 CORPORA = {

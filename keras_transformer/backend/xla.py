@@ -169,7 +169,7 @@ def value_of(value):
 def jit_compile_if_static(function, *tensors, found_as=None):
     """Calls the function with the tensors, compiled if all shapes are static (see `fusible`).
 
-    `fused_before` finds the result as that of the function, or of `found_as`, whose results the function's begin with.
+    `fused_before` then finds this result: as that of `found_as`, if given, which the function must return first.
     """
     if not fusible(*tensors):
         return function(*tensors)
@@ -181,8 +181,9 @@ def jit_compile_if_static(function, *tensors, found_as=None):
 def fused_before(function, *tensors):
     """Returns the earlier result of `jit_compile_if_static` for the same tensors in this graph, or computes it.
 
-    Metrics use this to share work with the loss, because each of them is a pass over all logits. A loss must not use
-    it: its gradient would be missing if the earlier result was computed while no gradients were recorded.
+    Metrics use this to share work with the loss, because each of them is a pass over all logits. The earlier result may
+    have further items at its end (`found_as`). A loss must not use this: its gradient would be missing if the earlier
+    result was computed while no gradients were recorded.
     """
     if fusible(*tensors):
         for fused_function, arguments, result in graph().get_collection(FUSED_CALLS):

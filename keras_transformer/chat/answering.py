@@ -27,7 +27,7 @@ class Answer:
 
     Attributes:
         text: The text of the answer.
-        score: The log-probability of a generated answer in nats, summed over its tokens; None for a retrieved answer.
+        score: The log-probability of a generated answer in nats, summed over its tokens; None if it was not generated.
         sources: A tuple of `Match`es. For a retrieved answer: first the exchanges with this answer, then the other
             nearest ones. For a generated answer: the exchanges nearest to the question. Empty without a datastore.
         courteous: Whether it is the reply to a greeting or another `Courtesy`, and not from the corpus.

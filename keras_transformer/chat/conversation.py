@@ -5,7 +5,7 @@ import dataclasses
 from keras_transformer.chat.answering import GENERATE, Answer
 from keras_transformer.chat.chatbot import retrieved
 from keras_transformer.chat.courtesies import courtesy
-from keras_transformer.text.turns import BETWEEN
+from keras_transformer.text.turns import BETWEEN, turns_of
 
 EXAMPLES = 3  # Known questions that are named as examples.
 
@@ -88,10 +88,11 @@ def courteous_answer(bot, question, way):
 
     Args:
         bot: The `Chatbot`.
-        question: The question.
+        question: The question; of several turns, the last one is replied to.
         way: The way of answering.
     """
-    guide = guidance(bot, question, question, way) if courtesy(question) else None
+    *_, last = turns_of(question, bot.turns) or [question]
+    guide = guidance(bot, question, last, way) if courtesy(last) else None
     if not guide or not guide.reply:
         return None
     return Answer("\n".join([guide.reply, *(f"- {question}" for question in guide.questions)]), None, courteous=True)

@@ -7,8 +7,8 @@ than to the answers and questions of the other rows.
 
 A question or an answer is often replaced by a paraphrase, with synonyms in place of some words (data augmentation by
 synonym replacement: Wei and Zou 2019, "EDA: Easy Data Augmentation Techniques for Boosting Performance on Text
-Classification Tasks"), and in another form: 반품할래요 for 반품하고 싶어요. So the n-grams of words that the corpus
-does not have get vectors near those of words it has, and endings count less.
+Classification Tasks"). So the n-grams of words that the corpus does not have get vectors near those of words it has.
+Questions are also asked with other endings (`question_forms`), so that these count less than the topic.
 
 A small corpus is learned beside other exchanges, its background. Otherwise a phrase such as "I would like to" that only
 one of its questions has, by chance, would be taken for what this question is about.
@@ -96,7 +96,8 @@ def learn_embeddings(questions, answers, seed=0, background=()):
     if background:
         questions, answers = [*questions, *background[0]], [*answers, *background[1]]
     groups = np.unique([normalize(answer) for answer in answers], return_inverse=True)[1]
-    questions, answers = (Phrasings(texts, counts, vectorizer, random) for texts in (questions, answers))
+    questions = Phrasings(questions, counts, vectorizer, random, forms=True)
+    answers = Phrasings(answers, counts, vectorizer, random)
     columns = frequent_columns([questions.vectors, answers.vectors])
     questions.keep(columns)
     answers.keep(columns)
@@ -131,14 +132,15 @@ class Phrasings:
         counts: Maximum number of paraphrases of each text, integers (texts,).
         vectorizer: The `NgramVectorizer`.
         random: A NumPy random generator.
+        forms: Whether the texts are questions, which may be asked in other forms.
 
     Attributes:
         vectors: The TF-IDF vectors of all phrasings, sparse float32 (phrasings, columns).
     """
 
-    def __init__(self, texts, counts, vectorizer, random):
+    def __init__(self, texts, counts, vectorizer, random, forms=False):
         thesaurus = Thesaurus.load()
-        paraphrases = [thesaurus.paraphrases(text, count, random) for text, count in zip(texts, counts)]
+        paraphrases = [thesaurus.paraphrases(text, count, random, forms) for text, count in zip(texts, counts)]
         self.vectors = vectorizer([*texts, *itertools.chain(*paraphrases)])
         self._counts = np.array([len(row) for row in paraphrases])
         self._starts = len(texts) + np.cumsum(self._counts) - self._counts

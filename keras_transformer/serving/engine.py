@@ -154,12 +154,16 @@ class RunEngine(Engine):
         return dataclasses.replace(settings, generation=generation, answer_by=way)
 
     def answers(self, questions, settings):
-        """See `Engine`."""
-        self.prepare(settings)
+        """See `Engine`. Courtesies are replied to without an answer of the model or the datastore."""
         if settings.num_return > 1:
+            self.prepare(settings)
             return self.bot.candidates(questions, settings.generation)
-        answers = self.bot.answers(questions, **self.how(settings))
-        return [[courteous(self.bot, question, settings) or answer] for question, answer in zip(questions, answers)]
+        replies = [courteous(self.bot, question, settings) for question in questions]
+        others = [question for question, reply in zip(questions, replies) if not reply]
+        if others:
+            self.prepare(settings)
+        answers = iter(self.bot.answers(others, **self.how(settings)) if others else ())
+        return [[reply or next(answers)] for reply in replies]
 
     def how(self, settings):
         """See `Engine`."""

@@ -154,7 +154,8 @@ class Answer(Message):
     answered_by: Literal["generate", "retrieve", "courtesy"]
     unsure: bool = Field(description="Whether the answer was retrieved with low similarity, and is probably wrong.")
     sources: list[Source] = Field(
-        description="Sources of a retrieved answer, or the nearest exchanges of a generated one, nearest first."
+        description="Sources of a retrieved answer, or the nearest exchanges of a generated one, nearest first; empty "
+        "for a courtesy."
     )
 
 

@@ -110,7 +110,7 @@ class Prediction(Message):
     """An answer under the names of the model's outputs."""
 
     answers: str
-    scores: float | None  # null for a retrieved answer.
+    scores: float | None  # null if the answer was not generated.
 
 
 class Predictions(Message):

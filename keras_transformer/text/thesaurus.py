@@ -81,31 +81,36 @@ class Thesaurus:
                     return Occurrence(start, ending.end(), synonyms)
         return None
 
-    def paraphrases(self, text, count, random):
-        """Returns paraphrases of a text, with synonyms in place of some or all of the expressions, in various forms.
+    def paraphrases(self, text, count, random, forms=False):
+        """Returns paraphrases of a text, in which synonyms replace some or all of the expressions.
 
         Args:
             text: The text.
             count: Maximum number of paraphrases.
             random: A NumPy random generator.
+            forms: Whether the text is a question, which may be asked in another form (`question_forms`).
 
         Returns:
             A list of distinct texts in lowercase, without the original.
         """
         text = normalize(text).lower().replace("’", "'")
-        occurrences = self.occurrences(text) if count else []
-        if not occurrences and not (count and has_form(text)):
+        if not count:
             return []
-        drawn = dict.fromkeys(paraphrase(text, occurrences, random) for _ in range(count))
-        return [one for one in drawn if one != text]
+        occurrences, forms = self.occurrences(text), forms and has_form(text)
+        if not occurrences and not forms:
+            return []
+        drawn = (paraphrase(text, occurrences, random) for _ in range(count))
+        if forms:
+            drawn = (in_another_form(one, random) for one in drawn)
+        return [one for one in dict.fromkeys(drawn) if one != text]
 
 
 def paraphrase(text, occurrences, random):
-    """Returns a text with synonyms in place of some of its occurrences, perhaps in another form."""
+    """Returns a text with synonyms in place of some of its occurrences."""
     probability = random.uniform(LEAST_REPLACED, 1)
     pieces, end = [], 0
     for one in occurrences:
         if random.random() < probability:
             pieces += text[end : one.start], one.synonyms[random.integers(len(one.synonyms))]
             end = one.end
-    return in_another_form("".join(pieces) + text[end:], random)
+    return "".join(pieces) + text[end:]

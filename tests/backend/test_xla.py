@@ -169,6 +169,25 @@ def test_what_a_graph_computed_is_found_again():
     assert xla.fused_before(double, tf.constant(3)) == 6  # Eager.
 
 
+def test_what_a_graph_computed_is_found_as_another_function():
+    def doubled_and_more(x):
+        return double(x), x
+
+    def both(x):
+        return xla.jit_compile_if_static(doubled_and_more, x, found_as=double), xla.fused_before(double, x)
+
+    assert len(programs_of(both)) == 1
+
+
+def test_the_perplexity_of_a_step_needs_no_program_beside_that_of_the_loss():
+    targets = tf.constant([[1, 2]])
+
+    def step(logits):
+        return TokenLoss(2, 0.1)(targets, logits), xla.fused_before(Perplexity.measure, targets, logits)[0]
+
+    assert len(programs_of(step, (1, 2, 3))) == 1
+
+
 def test_a_loss_after_a_measure_has_its_gradient():
     def gradient(x):
         xla.fused_before(double, x)

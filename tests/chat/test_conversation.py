@@ -19,6 +19,7 @@ class Bot:
 
     near: tuple = ()
     memorized: bool = True
+    turns: int = 1
     datastore: argparse.Namespace = dataclasses.field(
         default_factory=lambda: argparse.Namespace(exchanges=lambda: iter([OPEN, WHEN, WHERE]))
     )
@@ -59,6 +60,14 @@ def test_the_reply_to_a_courtesy_is_an_answer_that_names_examples():
     assert (answer.answered_by, answer.unsure, answer.score) == ("courtesy", False, None)
     assert courteous_answer(Bot(), "배송비 얼마예요?", "retrieve") is None
     assert courteous_answer(Bot(), "안녕하세요!", "generate") is None
+
+
+def test_of_several_turns_the_last_is_replied_to():
+    conversation = "배송비 얼마예요?\n3,000원입니다.\n고마워요"
+    assert courteous_answer(Bot(turns=3), conversation, "retrieve").text == THANKS.reply
+    assert courteous_answer(Bot(turns=3), "고마워요\n3,000원입니다.", "retrieve") is None
+    assert courteous_answer(Bot(), conversation, "retrieve") is None
+    assert courteous_answer(Bot(turns=3), "\n", "retrieve") is None
 
 
 def test_a_courtesy_that_the_corpus_answers_is_a_question_like_any_other():

@@ -230,7 +230,7 @@ def test_a_run_that_retrieves_is_served_without_keras_until_an_answer_is_generat
     assert process.stdout == "('Hi there!', False) ('Hi there!', True)\n"
 
 
-def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(small_run, tmp_path):
+def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(small_run, tmp_path, monkeypatch):
     shutil.copytree(small_run, tmp_path / "run")
     Answering("retrieve").save(tmp_path / "run")
     bot, about = Chatbot.load(tmp_path / "run"), "What can I ask?"
@@ -242,6 +242,9 @@ def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(small_
     assert (reply, len(examples)) == ("I am a bot that answers set questions, for example:", 3)
     assert (answer.answered_by, known.answered_by) == ("courtesy", "retrieve")
     assert list(engine.stream(about, settings)) == [answer.text, answer]
+    monkeypatch.setattr(bot, "answers", None)  # Nothing else is asked for.
+    assert engine.n_best([about], settings) == [([answer], None)]
+    monkeypatch.undo()
     limited = engine.accept(Settings(GenerationConfig(forbidden=("bot",)), answer_by="retrieve"))
     [([answer], _)] = engine.n_best([about], limited)
     assert answer.answered_by == "retrieve"
