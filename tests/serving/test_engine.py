@@ -230,7 +230,7 @@ def test_a_run_that_retrieves_is_served_without_keras_until_an_answer_is_generat
     assert process.stdout == "('Hi there!', False) ('Hi there!', True)\n"
 
 
-def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(small_run, tmp_path, monkeypatch):
+def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(start, small_run, tmp_path, monkeypatch):
     shutil.copytree(small_run, tmp_path / "run")
     Answering("retrieve").save(tmp_path / "run")
     bot, about = Chatbot.load(tmp_path / "run"), "What can I ask?"
@@ -244,6 +244,12 @@ def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(small_
     assert list(engine.stream(about, settings)) == [answer.text, answer]
     monkeypatch.setattr(bot, "answers", None)  # Nothing else is asked for.
     assert engine.n_best([about], settings) == [([answer], None)]
+    server = start(engine, batch=2, timeout=600)
+    [found] = ask(server, questions=about)
+    assert found["answers"] == [answer.to_dict()]
+    streamed = requests.post(f"{server.address}/v1/stream", json={"question": about}, timeout=600).text
+    last = json.loads(streamed.rstrip().splitlines()[-1].removeprefix("data: "))
+    assert last == answer.to_dict()
     monkeypatch.undo()
     limited = engine.accept(Settings(GenerationConfig(forbidden=("bot",)), answer_by="retrieve"))
     [([answer], _)] = engine.n_best([about], limited)
