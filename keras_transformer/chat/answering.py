@@ -92,12 +92,15 @@ class Answering:
     questions: int = 0
 
     @classmethod
-    def load(cls, path):
-        """Loads the `Answering` of a run folder; the default is to generate. Raises `InputError` if it is damaged."""
+    def load(cls, path, memorized=False):
+        """Loads the `Answering` of a run folder; raises `InputError` if it is damaged.
+
+        Until the end of training chooses, a run that memorizes its corpus retrieves, and another one generates.
+        """
         file = path / ANSWERING
         check(file)
         if not file.is_file():
-            return cls()
+            return cls(RETRIEVE if memorized else GENERATE)
         try:
             loaded = cls(**json.loads(file.read_text("utf-8")))
             return dataclasses.replace(loaded, way=checked_way(loaded.way), similarity=float(loaded.similarity))

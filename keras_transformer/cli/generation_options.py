@@ -1,6 +1,8 @@
 """Command-line options for generation: the way of answering, the decoding strategy, and the fallback."""
 
-from keras_transformer.cli.console import check_utf8
+import sys
+
+from keras_transformer.cli.console import check_utf8, echo
 from keras_transformer.decoding.options import strategy_options_given
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
@@ -110,6 +112,19 @@ def check_answer_by(options, *run_dirs):
                     run_dir=run_dir,
                     answer_by=options.answer_by,
                 )
+            )
+
+
+def tell_unfinished(*run_dirs):
+    """Says on standard error which of the runs have not been trained to the end: they may answer badly."""
+    from keras_transformer.runs.run import Run
+
+    for run_dir in run_dirs:
+        if Run.exists(run_dir) and Run(run_dir).summary() is None:
+            echo(
+                _("{run_dir}: training has not finished. Run the same train command to finish it.", run_dir=run_dir),
+                file=sys.stderr,
+                flush=True,
             )
 
 

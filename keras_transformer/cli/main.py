@@ -41,6 +41,7 @@ from keras_transformer.cli.generation_options import (
     in_words,
     requested_fallback,
     source_lines,
+    tell_unfinished,
 )
 from keras_transformer.cli.import_tutorial import add_import_tutorial
 from keras_transformer.cli.info import add_info
@@ -272,6 +273,7 @@ def run_chat(options):
 
     requested_fallback(options, generation_config(options))  # Report invalid options before loading anything.
     check_answer_by(options, options.run)
+    tell_unfinished(options.run)
     if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         talk(options.run, options)
     else:
@@ -287,6 +289,7 @@ def run_answer(options):
     for number, question in enumerate(questions, 1):
         check_utf8(_("text {number}", number=number), question)
     bot, fallback = open_ensemble(runs, options) if len(runs) > 1 else open_run(options, generation)
+    tell_unfinished(*runs)
     typed = bool(questions)
     questions = questions or list(read_lines(sys.stdin))
     if generation and generation.num_return > 1:

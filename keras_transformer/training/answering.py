@@ -8,7 +8,7 @@ from sacrebleu.metrics import CHRF
 
 from keras_transformer.chat.answering import GENERATE, HYBRID, RETRIEVE, Answering
 from keras_transformer.chat.chatbot import Chatbot
-from keras_transformer.chat.datastore import Exchange, questions_and_answers, save_datastore
+from keras_transformer.chat.datastore import Datastore, Exchange, questions_and_answers, save_datastore
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.catalog import packaged_file
@@ -16,6 +16,7 @@ from keras_transformer.data.corpus import load_pairs
 from keras_transformer.data.split import canonical
 from keras_transformer.language import translate as _
 from keras_transformer.training.corrections import corrected
+from keras_transformer.training.progress import say
 
 MOST_EXCHANGES = 200_000  # A larger corpus gets no datastore; its answers are always generated.
 NUM_QUESTIONS = 500  # Validation questions that the answering mode is chosen with.
@@ -29,8 +30,32 @@ SMALL_CORPUS = 1500  # With fewer exchanges, embeddings are learned beside a bac
 BACKGROUND = "small_talk", 3  # The corpus of the background, of which every third pair is enough.
 
 
+def index_memorized(run, corpus):
+    """Creates the datastore of a run that memorizes its corpus, so that it answers before its training has ended.
+
+    Args:
+        run: The `Run`.
+        corpus: Its `Corpus`.
+    """
+    if run.config.hold_out or Datastore.exists(run.path):
+        return
+    exchanges, _validation = exchanges_of(run, corpus)
+    if len(exchanges) <= MOST_EXCHANGES:
+        index(run, exchanges)
+
+
+def index(run, exchanges):
+    """Creates the datastore of a run from its `Exchange`s. Corrections are kept."""
+    say(_("Indexing the questions …"))
+    small = len(exchanges) < SMALL_CORPUS
+    embeddings = learn_embeddings(
+        *questions_and_answers(exchanges), run.config.seed, background=background() if small else ()
+    )
+    save_datastore(run.path, run.id, exchanges, embeddings)
+
+
 def prepare_answers(run, corpus):
-    """Creates the datastore of a trained run and chooses its answering mode. Corrections are kept.
+    """Creates the datastore of a trained run, unless it has one, and chooses its answering mode.
 
     Args:
         run: The `Run`, with its best weights.
@@ -43,11 +68,9 @@ def prepare_answers(run, corpus):
     if len(exchanges) > MOST_EXCHANGES:
         Answering().save(run.path)
         return _("More than {most:,} exchanges: answers are generated, without a datastore.", most=MOST_EXCHANGES)
-    small = len(exchanges) < SMALL_CORPUS
-    embeddings = learn_embeddings(
-        *questions_and_answers(exchanges), run.config.seed, background=background() if small else ()
-    )
-    save_datastore(run.path, run.id, exchanges, embeddings)
+    if not Datastore.exists(run.path):
+        index(run, exchanges)
+    say(_("Choosing how to answer …"))
     bot = Chatbot.load(run.path)
     answering = choose_answering(bot, draw_questions(validation, run.config))
     answering.save(run.path)

@@ -27,7 +27,7 @@ from keras_transformer.runs.history import SCORE, best_scores, is_perfect, stops
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as training_callbacks
-from keras_transformer.training.answering import prepare_answers
+from keras_transformer.training.answering import index_memorized, prepare_answers
 from keras_transformer.training.checkpoint import NullWriter, Writer, load_checkpoint, restore
 from keras_transformer.training.corrections import check_corrections
 from keras_transformer.training.distributed.cluster import (
@@ -108,10 +108,11 @@ def train(
         with distribution_scope(plan.devices, plan.model_devices, run.target_tokenizer.vocab_size):
             check_corpus(run, plan.survey)  # Each process of a distributed training reads its own corpus.
             check_corrections(run, plan.corrections)
+            if process_number() == 0:
+                index_memorized(run, plan.corpus)
             earlier, summary = run.summary(), fit(run, plan.training, plan.validation)
         # Only one process answers, so this runs outside the distribution scope.
         if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
-            say(_("Indexing the questions and choosing how to answer …"))
             say(prepare_answers(run, plan.corpus))
     if summary == earlier:
         say(finished_message(run, summary))

@@ -197,6 +197,16 @@ def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(call, 
     assert answer["unsure"] and "봇입니다" not in answer["answer"]
 
 
+@pytest.mark.parametrize("command", ["answer", "chat"])
+def test_a_run_that_has_not_been_trained_to_the_end_is_told(call, retrieving_run, command):
+    (retrieving_run / "summary.json").unlink()
+    process = call(command, retrieving_run, stdin=b"hello\n")
+    assert process.stdout == "Hi there!\n"
+    assert process.stderr == (
+        f"{retrieving_run}: training has not finished. Run the same train command to finish it.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "output"),
     [

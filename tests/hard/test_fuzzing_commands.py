@@ -109,6 +109,7 @@ def bounded(monkeypatch):
     from keras_transformer.training import trainer
 
     monkeypatch.setattr(trainer, "fit_with_callbacks", lambda *_: False)
+    monkeypatch.setattr(trainer, "index_memorized", lambda *_: None)
     monkeypatch.setattr(trainer, "prepare_answers", lambda *_: "")
     monkeypatch.setattr(generate, "compiled", lambda function, *_: compiled.compiled(function, [], compiled.Budget(0)))
     monkeypatch.setattr(serve, "end_at_signals", lambda: None)

@@ -1,4 +1,4 @@
-"""How the end of training chooses the way of answering, and what it keeps."""
+"""When a run gets its datastore, how the end of training chooses the way of answering, and what it keeps."""
 
 import shutil
 
@@ -7,8 +7,9 @@ import pytest
 
 from keras_transformer import Chatbot, Config, Run
 from keras_transformer.chat.answering import Answering
-from keras_transformer.chat.datastore import CORRECTIONS, Exchange, Match, read_exchanges
+from keras_transformer.chat.datastore import CORRECTIONS, Datastore, Exchange, Match, read_exchanges
 from keras_transformer.data.corpus import Corpus
+from keras_transformer.runs.checksums import remove_recorded
 from keras_transformer.training import answering
 from keras_transformer.training.answering import (
     as_exchanges,
@@ -17,6 +18,7 @@ from keras_transformer.training.answering import (
     draw_questions,
     exchanges_of,
     in_words,
+    index_memorized,
     prepare_answers,
 )
 
@@ -112,6 +114,27 @@ def test_a_small_run_has_its_exchanges_and_keeps_what_it_was_taught(small_run, s
     assert Answering.load(run.path).way == "generate"
 
 
+@pytest.mark.parametrize("memorized", [True, False])
+def test_what_memorizes_its_corpus_retrieves_before_its_training_ends(small_run, small_pairs, tmp_path, memorized):
+    run = Run(shutil.copytree(small_run, tmp_path / "run"))
+    run.change_config(run.config.replace(hold_out=not memorized))
+    for name in ("answering.json", "datastore.jsonl", "summary.json"):
+        remove_recorded(run.path / name)
+    index_memorized(run, Corpus(small_pairs))
+    assert Datastore.exists(run.path) is memorized
+    bot = Chatbot.load(run.path)
+    assert bot.answering == Answering("retrieve" if memorized else "generate")
+    assert bot.reply("good night") == "Sleep well."
+
+
+def test_what_was_indexed_is_not_indexed_again(small_run, small_pairs, tmp_path, monkeypatch, capsys):
+    run = Run(shutil.copytree(small_run, tmp_path / "run"))
+    monkeypatch.setattr(answering, "learn_embeddings", None)
+    index_memorized(run, Corpus(small_pairs))
+    prepare_answers(run, Corpus(small_pairs))
+    assert capsys.readouterr().out == "Choosing how to answer …\n"
+
+
 @pytest.mark.parametrize(("most", "is_small"), [(10**6, True), (1, False)])
 def test_a_small_corpus_is_learned_beside_everyday_questions(
     small_run, small_pairs, tmp_path, monkeypatch, most, is_small
@@ -123,6 +146,7 @@ def test_a_small_corpus_is_learned_beside_everyday_questions(
     monkeypatch.setattr(
         answering, "learn_embeddings", lambda *args, background: given.append(background) or learn(*args)
     )
+    (tmp_path / "run" / "datastore.jsonl").unlink()
     prepare_answers(Run(tmp_path / "run"), Corpus(small_pairs))
     assert bool(given[0]) == is_small
 

@@ -395,6 +395,14 @@ def test_without_a_config_a_run_is_trained_as_recommended(tmp_path, capsys):
     assert "Chosen for" not in capsys.readouterr().out
 
 
+def test_a_memorized_corpus_is_indexed_before_the_first_step(pairs, tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(trainer, "index_memorized", lambda run, corpus: done.append("indexed"))
+    monkeypatch.setattr(trainer, "fit_with_callbacks", lambda *_: bool(done.append("trained")))
+    train(pairs, tmp_path / "run", TINY.replace(hold_out=False))
+    assert done == ["indexed", "trained"]
+
+
 @pytest.mark.usefixtures("no_steps")
 def test_settings_go_before_those_of_a_config(pairs, tmp_path, capsys):
     train(pairs, tmp_path / "run", TINY, settings={"epochs": 1})
