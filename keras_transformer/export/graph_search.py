@@ -33,7 +33,10 @@ class GraphSearch(tf.Module):
         make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
         (program,) = make(IncrementalTransformer(model), config, tokens)
         self.program = weights.bound(model, program)
-        self.find = functools.partial(by_rows, tf.function(find, jit_compile=True, autograph=False)) if xla else find
+        self.find = find
+        if xla:
+            run = alone_or_together if copies == 1 else together
+            self.find = functools.partial(run, tf.function(find, jit_compile=True, autograph=False))
 
     def __call__(self, ids):
         """Generates answers.
@@ -77,10 +80,15 @@ def width_of(length):
     return tf.where(length <= WIDTHS[-1], least_of(WIDTHS, length), -(-length // WIDTHS[-1]) * WIDTHS[-1])
 
 
-def by_rows(find, ids):
-    """Calls a compiled function with ids (rows, length)."""
-    alone = tf.equal(tf.shape(ids)[0], 1)  # A single row has a faster program, see `layers.dense`.
+def alone_or_together(find, ids):
+    """Calls a compiled function with ids (rows, length). A single row has a faster program, see `layers.dense`."""
+    alone = tf.equal(tf.shape(ids)[0], 1)
     return one_at_a_time(lambda: tf.cond(alone, lambda: find(tf.ensure_shape(ids, (1, None))), lambda: find(ids)))
+
+
+def together(find, ids):
+    """Calls a compiled function with ids (rows, length) that has several answers to each, so never a single row."""
+    return one_at_a_time(lambda: find(ids))
 
 
 def one_at_a_time(function):

@@ -23,6 +23,7 @@ from keras_transformer.text.in_graph import InGraphTokenizer
 TOKENIZERS = dict(zip(TOKENIZER_OPS, (core_tokenizer, InGraphTokenizer), strict=True))
 QUANTIZATIONS = ("float32", "int8")
 OPTIONS = ("generation", "n_best", "tokenizer_ops", "xla")
+QUESTIONS = tf.TensorSpec((None,), tf.string, "questions")
 IS_RUN_FOLDER = False
 EDITABLE = ()
 FILE = None
@@ -138,19 +139,19 @@ class ServingModule(tf.Module):
     def __init__(self, text, one, several, fallback=None, retrieval=None):
         super().__init__()
         self.text, self.one, self.several, self.fallback, self.retrieval = text, one, several, fallback, retrieval
+        self.encode = tf.function(text.encode, [QUESTIONS], autograph=False)  # Traced once for both signatures.
 
     def signatures(self):
         """Returns the functions by signature name."""
-        questions = tf.TensorSpec((None,), tf.string, "questions")
         inputs = tf.TensorSpec((None, None), tf.int32, "inputs")
         return {
-            "serving_default": tf.function(self.answer, [questions], autograph=False),
-            "n_best": tf.function(self.answer_several, [questions], autograph=False),
+            "serving_default": tf.function(self.answer, [QUESTIONS], autograph=False),
+            "n_best": tf.function(self.answer_several, [QUESTIONS], autograph=False),
             "ids": tf.function(self.answer_ids, [inputs], autograph=False),
         }
 
     def answer(self, questions):
-        inputs = self.text.encode(questions)
+        inputs = self.encode(questions)
         if self.retrieval:
             return self.completed(inputs, **self.retrieval(questions, inputs))
         outputs = self.generated(inputs)
@@ -192,7 +193,7 @@ class ServingModule(tf.Module):
         }
 
     def answer_several(self, questions):
-        ids, scores = self.several(self.text.encode(questions))
+        ids, scores = self.several(self.encode(questions))
         answers = self.text.decode(tf.reshape(ids, (-1, ids.shape[-1])))
         return {"answers": tf.reshape(answers, tf.shape(scores)), "scores": scores}
 

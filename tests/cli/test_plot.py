@@ -50,10 +50,9 @@ def labels(figure):
     return [text.get_text().split(":")[0] for text in figure.legends[0].get_texts()]
 
 
-def test_a_picture_is_written_and_its_place_printed(tmp_path):
-    command = [sys.executable, "-m", "keras_transformer", "plot", "positions", "--position", "9", "--output"]
-    done = subprocess.run([*command, tmp_path / "위치.svg"], capture_output=True, check=True, encoding="utf-8")
-    assert (done.stdout, done.stderr) == (f"{tmp_path / '위치.svg'}\n", "")
+def test_a_picture_is_written_and_its_place_printed(call, tmp_path):
+    done = call("plot", "positions", "--position", 9, "--output", tmp_path / "위치.svg")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path / '위치.svg'}\n", "")
     assert "</svg>" in (tmp_path / "위치.svg").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["위치.svg"]
 

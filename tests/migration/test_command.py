@@ -50,7 +50,7 @@ def test_the_run_is_one_like_any_other(call, weights_file, subwords, tmp_path):
     call("import-tutorial", weights_file, "--tokenizer", subwords, "--run", run, "--num-heads", 2)
     answers = call("answer", run, stdin="안녕 하세요!\nhello there\n".encode()).stdout
     assert len(answers.splitlines()) == 2
-    exported = call("export", run, tmp_path / "exported", "--format", "saved_model")
+    exported = call("export", run, tmp_path / "exported", "--format", "ctranslate2")
     assert (exported.returncode, exported.stderr) == (0, "")
     assert "16 of 16 answers through it are the run's own" in exported.stdout
 

@@ -187,6 +187,7 @@ def test_it_learns_to_copy():
     keras.utils.set_random_seed(0)
     learner = transformer(12, 1, 32, 16, 2, dropout=0.0)
     learner.compile(keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    learner.optimizer.build(learner.trainable_variables)  # Else TensorFlow traces the training step twice.
     source = np.random.default_rng(0).integers(2, 12, (64, 4))
     start = np.ones((64, 1), "int64")
     target = np.concatenate([start, source[:, :-1]], axis=1)

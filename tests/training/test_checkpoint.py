@@ -22,6 +22,13 @@ def run(tmp_path):
     return Run.create(tmp_path / "run", CONFIG, tokenizer, {"name": "none"})
 
 
+def eager_model(run):
+    """Its few steps take less time eagerly than to be traced."""
+    model = compiled_model(run, tokens_per_batch=30)
+    model.run_eagerly = True
+    return model
+
+
 def batches(number):
     random = np.random.default_rng(number)
     ids = random.integers(4, 250, (6, 5))
@@ -33,7 +40,7 @@ def arrays(model):
 
 
 def test_going_on_equals_never_having_stopped(run):
-    model = compiled_model(run, tokens_per_batch=30)
+    model = eager_model(run)
     for number in range(4):
         model.train_on_batch(*batches(number))
         if number == 1:
@@ -43,7 +50,7 @@ def test_going_on_equals_never_having_stopped(run):
     expected = arrays(model)
 
     keras.utils.set_random_seed(99)
-    model = compiled_model(run, tokens_per_batch=30)
+    model = eager_model(run)
     tensors, step, rows, seconds = load_checkpoint(run)
     assert (step, rows, seconds) == (2, [{"epoch": 1, "val_bits_per_char": 3.25}], 9.5)
     for kind in ("variables", "optimizer", "metrics"):
@@ -57,7 +64,7 @@ def test_going_on_equals_never_having_stopped(run):
 
 
 def test_the_state_holds_weights_dropout_generators_moments_and_metrics(run):
-    model = compiled_model(run, tokens_per_batch=30)
+    model = eager_model(run)
     model.train_on_batch(*batches(0))
     kinds = pd.Series(list(state(model))).str.split("/").str[0].value_counts()
     generators = [variable for variable in model.variables if "seed_generator" in variable.path]
@@ -72,7 +79,7 @@ def test_without_a_checkpoint_training_starts_at_the_beginning(run):
 
 
 def test_a_checkpoint_of_another_run_is_refused(run, tmp_path):
-    model = compiled_model(run, tokens_per_batch=30)
+    model = eager_model(run)
     other = Run.create(tmp_path / "other", CONFIG, run.tokenizer, {"name": "none"})
     save_checkpoint(other, snapshot(state(model)), 0, [], 0.0)
     (other.path / "checkpoint.safetensors").rename(run.path / "checkpoint.safetensors")
@@ -81,14 +88,14 @@ def test_a_checkpoint_of_another_run_is_refused(run, tmp_path):
 
 
 def test_a_checkpoint_that_does_not_fit_the_model_is_refused(run):
-    model = compiled_model(run, tokens_per_batch=30)
+    model = eager_model(run)
     with pytest.raises(InputError, match="made by another version: variables/0"):
         restore(model, {"variables/1": np.zeros(3)}, "variables")
 
 
 @pytest.mark.parametrize("shape", [(1,), (10**6,)])
 def test_a_checkpoint_of_smaller_or_larger_weights_is_refused(run, shape):
-    model = compiled_model(run, tokens_per_batch=30)
+    model = eager_model(run)
     with pytest.raises(InputError, match="made by another version: variables/0"):
         restore(model, {"variables/0": np.zeros(shape)}, "variables")
 

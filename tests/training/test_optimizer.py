@@ -17,6 +17,7 @@ def model_of(config, tokens_per_batch):
     model = transformer(30, config.num_layers, config.dff, config.d_model, config.num_heads, config.dropout)
     optimizer = make_optimizer(config, steps_per_epoch=10 * config.accumulate)
     model.compile(optimizer, TokenLoss(tokens_per_batch, config.label_smoothing))
+    optimizer.build(model.trainable_variables)  # Else TensorFlow traces the training step twice.
     return model
 
 
