@@ -310,6 +310,7 @@ def small_run(small_pairs, make_once):
     from keras_transformer import Config, train
     from keras_transformer.chat.answering import Answering
 
+    learn_few_steps()  # If only a few tests run, nothing has imported what this changes before.
     config = Config(
         vocab_size=420, num_layers=1, d_model=32, num_heads=2, dff=64, dropout=0.0, batch_size=16, epochs=40,
         patience=0, warmup_steps=150, max_length=24, precision="float32",  # The same on every processor, nearly.

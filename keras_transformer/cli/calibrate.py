@@ -18,6 +18,7 @@ from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
+LEAST_QUESTIONS, BETTER_QUESTIONS = 9, 39  # Which the last of these rates and the default one of `--refusals` need.
 
 
 def add_calibrate(commands):
@@ -48,6 +49,15 @@ def run_calibrate(options):
     questions = without_duplicates(split.pairs["question"])
     message = _("Asking {count:,} questions: {split} …", count=len(questions), split=split.in_words())
     echo(message, file=sys.stderr, flush=True)
+    if len(questions) < LEAST_QUESTIONS:
+        raise InputError(
+            _(
+                "{count} questions are too few to calibrate on: ask at least {least}, better {better}",
+                count=len(questions),
+                least=LEAST_QUESTIONS,
+                better=BETTER_QUESTIONS,
+            )
+        )
     confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
     echo(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))

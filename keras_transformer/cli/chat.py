@@ -39,6 +39,7 @@ Type a question and press Enter.
   /help       show this list
   /quit       leave (or exit, Ctrl-D, Ctrl-C)"""
 )
+COMMANDS = re.findall(r"^ *(/\w+)", HELP, re.MULTILINE)
 LEAVING = "/quit", "/exit", "exit", "quit", "종료"
 GOODBYE = translatable("Goodbye!")
 UNSURE = translatable("  Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.")
@@ -146,9 +147,11 @@ class Conversation:
             options = argparse.Namespace(**{**vars(self.options), **changes[command](*values)})
             generation = generation_config(options)
             fallback = requested_fallback(options, generation)
-            way = self.bot.way(options.answer_by, fallback, generation)
+            before, way = self.way, self.bot.way(options.answer_by, fallback, generation)
             self.generation, self.options, self.fallback = generation, options, fallback
             echo(changed_in_words(way, generation))
+            if way == GENERATE != before:
+                echo(_("  /by {way} goes back to answers of the corpus.", way=before))
         except InputError as error:
             echo(error)
         except (TypeError, ValueError):
@@ -169,13 +172,12 @@ class Conversation:
         query, reply = self.with_previous_turns(question), ""
         self.last = None
         try:
-            if (guide := self.guidance(query, question)) and guide.reply:
-                reply = self.guide(query, guide, guide.reply)
+            if guide := self.guidance(query, question):
+                reply = guide.reply
+                self.guide(query, guide, reply or _(SUGGESTIONS if guide.matches else EXAMPLES))
             elif unknown := self.unknown_only(query, question):
                 echo(unknown)
                 self.last = query, Answer("", 0.0)
-            elif guide:
-                self.guide(query, guide, _(SUGGESTIONS if guide.matches else EXAMPLES))
             elif self.num_return > 1:
                 self.before_generating()
                 [answers] = self.bot.candidates([query], self.generation)
@@ -210,7 +212,6 @@ class Conversation:
         self.last = query, retrieved(guide.matches) if guide.matches else Answer("", 0.0)
         self.suggested = list(guide.questions)
         echo(text, *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
-        return text
 
     def guidance(self, query, question):
         """Returns the `Guidance` if a bot that memorized its corpus does not know the question, else None."""
@@ -365,13 +366,15 @@ def answer_line(conversation, question):
     bot, options = conversation.bot, conversation.options
     fallback, generation = conversation.fallback, conversation.generation
     query = conversation.with_previous_turns(question) if question.strip() else ""
-    guide, unknown = conversation.guidance(query, question), conversation.unknown_only(query, question)
-    if guide and (guide.reply or not unknown):
+    if (command := question.strip().partition(" ")[0]) in COMMANDS:
+        echo(_("  {command} is for a conversation on a terminal.", command=command), flush=True)
+        return
+    if guide := conversation.guidance(query, question):
         text = guide.reply or _(SUGGESTIONS_ALONE if guide.matches else EXAMPLES_ALONE)
         echo(text, *(f"  - {one}" for one in guide.questions), sep="\n", flush=True)
         conversation.history = [*conversation.history, question, guide.reply][-bot.turns :]
         return
-    if unknown:
+    if unknown := conversation.unknown_only(query, question):
         answers = [Answer(unknown, 0.0)] * conversation.num_return
     elif conversation.num_return > 1:
         [answers] = bot.candidates([query], generation)

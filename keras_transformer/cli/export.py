@@ -3,7 +3,7 @@
 import json
 
 from keras_transformer.backend.tensorflow_import import import_tensorflow_quietly
-from keras_transformer.cli.console import add_command, echo
+from keras_transformer.cli.console import add_command, check_utf8, echo
 from keras_transformer.cli.generation_options import add_fallback_options, add_strategy_options, fallback_options
 from keras_transformer.cli.info import export_answers_by
 from keras_transformer.decoding.options import (
@@ -18,7 +18,7 @@ from keras_transformer.export import FORMATS, QUANTIZATIONS, TOKENIZER_OPS
 from keras_transformer.language import translate as _
 from keras_transformer.language import translate_count
 
-FLAGS = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla"}
+FLAGS = {"tokenizer_ops": "--tokenizer-ops", "xla": "--no-xla", "title": "--title"}
 """Options that some formats lack, by their names in `Exporter.OPTIONS`."""
 
 
@@ -54,6 +54,7 @@ def add_export(commands):
         "--no-xla", dest="xla", action="store_false", default=None,
         help=_("SavedModel only: disable XLA compilation, for a TensorFlow without it"),
     )  # fmt: skip
+    export.add_argument("--title", metavar="TEXT", help=_("HTML only: title of the page, such as the name of a shop"))
     export.add_argument("--json", action="store_true", help=_("print export.json"))
     add_strategy_options(export)
     add_fallback_options(export)
@@ -62,6 +63,7 @@ def add_export(commands):
 def run_export(options):
     """Writes the export and prints a summary."""
     check_strategy_options(options)
+    check_utf8("--title", options.title or "")
     chosen = {name: getattr(options, name) for name in ("quantization", *FLAGS)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     check_paths(options)

@@ -1,6 +1,7 @@
 """The options of `train`, on the command line and in a `--config` file."""
 
 import argparse
+import pathlib
 
 from keras_transformer.cli.language_option import add_language_option
 from keras_transformer.config import FIELDS, Config
@@ -235,6 +236,9 @@ def complete(options):
             if getattr(options, name) in (None, []):
                 setattr(options, name, value)
     missing = [name for name, value in (("CORPUS", options.corpus), ("--run", options.run)) if not value]
+    if missing == ["--run"]:
+        run = pathlib.Path("runs", pathlib.Path(options.corpus[0]).stem)
+        raise InputError(_("name the folder of the run, such as --run {run}", run=run))
     if missing:
         raise InputError(_("the following arguments are required: {names}", names=", ".join(missing)))
 

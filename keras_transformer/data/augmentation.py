@@ -55,7 +55,8 @@ def augment(pairs, copies, seed):
         A DataFrame with the same columns.
     """
     random, originals = np.random.default_rng(seed), set(pairs["question"])
-    repeated = pairs.loc[pairs.index.repeat(copies), ["question", "answer"]].reset_index(drop=True)
+    rows = np.arange(len(pairs)).repeat(copies)  # Not by label: that of a chunk is repeated in other chunks.
+    repeated = pairs[["question", "answer"]].iloc[rows].reset_index(drop=True)
     repeated["question"] = [noisy(question, random) for question in repeated["question"]]
     return repeated[~repeated["question"].isin(originals)].reset_index(drop=True)
 

@@ -11,12 +11,13 @@ from keras_transformer.text.normalize import compose
 # Compared without case and spaces; if a header has several of them, the first in this order is used.
 QUESTION_NAMES = (
     "question", "questions", "q", "query", "instruction", "input", "inputs", "source", "src", "prompt", "request",
-    "utterance", "context", "patterns", "질문", "질의", "물음", "문의", "질문내용", "문의내용", "문제", "발화", "입력",
-    "원문",
+    "utterance", "context", "patterns", "질문", "질의", "물음", "문의", "질문내용", "문의내용", "문의사항", "질문사항",
+    "궁금한점", "문제", "발화", "입력", "원문",
 )  # fmt: skip
 ANSWER_NAMES = (
     "answer", "answers", "a", "reply", "response", "responses", "output", "outputs", "target", "tgt", "completion",
-    "translation", "답변", "답", "대답", "응답", "회신", "답변내용", "정답", "출력", "번역", "번역문",
+    "translation", "답변", "답", "대답", "응답", "회신", "답변내용", "정답", "안내", "안내문", "안내사항",
+    "출력", "번역", "번역문",
 )  # fmt: skip
 
 SENTENCE = re.compile(r".*[?!？！…。]|.*[\s가-힣].*\.", re.DOTALL)  # Unlike the name "No."
@@ -110,12 +111,16 @@ def looks_like_a_header(cells):
 
 
 def _resembles_a_name(cell, names):
-    """Returns whether a cell is one of the names, misspelled or with another word. A sentence is none."""
+    """Returns whether a cell is one of the names, misspelled or with another word. A sentence is none.
+
+    Korean words may be joined: 손님질문.
+    """
     words = re.split(r"[\s_:]+", compose(cell).lower().strip())
     if len(words) > 2 or cell.strip().endswith((".", "?", "!")):
         return False
     names = [name for name in names if len(name) > 1]
-    return any(difflib.get_close_matches(word, names, cutoff=0.8) for word in words)
+    korean = tuple(name for name in names if not name.isascii())
+    return any(word.endswith(korean) or difflib.get_close_matches(word, names, cutoff=0.8) for word in words)
 
 
 def listing(texts, separator=", "):

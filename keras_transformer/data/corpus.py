@@ -226,7 +226,8 @@ class Sample:
 
     def add(self, pairs):
         """Adds pairs to draw from."""
-        pairs = pairs[["question", "answer"]].assign(lot=self._random.random(len(pairs)))
+        columns = pairs.columns.intersection(["question", "answer", "file", "row"])
+        pairs = pairs[columns].assign(lot=self._random.random(len(pairs)))
         sample = pairs if self._sample is None else pandas.concat([self._sample, pairs])
         self._sample = sample if len(sample) <= SAMPLE else sample.nsmallest(SAMPLE, "lot")
 

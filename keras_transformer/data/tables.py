@@ -150,5 +150,7 @@ def _cells_problem(cells, width, line):
     if len(cells) != width:
         if len(cells) == 1:
             return Message("1 column instead of {width}", width=width)
-        return Message("{count} columns instead of {width}", count=len(cells), width=width)
+        if len(cells) < width:
+            return Message("{count} columns instead of {width}", count=len(cells), width=width)
+        return Message("{count} columns instead of {width} (quote cells with commas)", count=len(cells), width=width)
     return NUL if "\0" in line else None

@@ -56,7 +56,8 @@ class Beam:
     def best_possible(self, log_probabilities: Tensor, max_length: int) -> Tensor:
         """Returns an upper bound of the rank that unfinished hypotheses can still reach.
 
-        More tokens can only lower the log-probability, and the length penalty is largest at the maximum length.
+        More tokens can only lower the log-probability (see `TokenConstraints.reachable`), and the length penalty is
+        largest at the maximum length.
         """
         return log_probabilities / self.penalty(max_length)
 
@@ -124,7 +125,8 @@ def advance(step, reorder, beam, constraints, state, end_id, num_return):
     def add_token(state):
         logits, cache = step(state["last"], state["index"], state["cache"])
         state = grow(beam, constraints, {**state, "cache": cache}, ops.log_softmax(logits), reorder, end_id)
-        within_reach = beam.best_possible(state["alive"]["ranks"][:, 0], max_length)
+        reachable = constraints.reachable(state["alive"]["ranks"], state["alive"]["places"])
+        within_reach = beam.best_possible(ops.max(reachable, axis=1), max_length)
         settled = within_reach <= state["finished"]["ranks"][:, num_return - 1]
         return {**state, "ended": ops.logical_or(state["ended"], settled)}
 

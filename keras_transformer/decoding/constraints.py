@@ -93,6 +93,17 @@ class TokenConstraints:
             banned, log_probabilities = ops.logical_or(banned, words_banned), log_probabilities + bonus
         return ops.where(banned, IMPOSSIBLE, log_probabilities)
 
+    def reachable(self, ranks, places):
+        """Returns upper bounds of log-probabilities after further tokens, which can raise them in one case only.
+
+        What an answer is charged for ending with a forbidden word, it gets back when it goes on to a longer word.
+
+        Args:
+            ranks: Log-probabilities of answers, float32.
+            places: The places of the answers in the forbidden words, int32, in the same shape.
+        """
+        return ranks + self.words.refund(places) if self.words else ranks
+
     def follow(self, places, tokens):
         """Returns the places in the forbidden words after further tokens: int32, in the shape of both arguments.
 

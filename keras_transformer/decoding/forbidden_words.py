@@ -29,6 +29,10 @@ class ForbiddenWords(TokenTable):
         """Returns whether the answer may end at each place."""
         return ops.equal(ops.take(ops.convert_to_tensor(self.steps), places), 0)
 
+    def refund(self, places):
+        """Returns what is given back to the log-probability once the answer is past a forbidden word: float32."""
+        return ops.where(self.is_past(places), 0.0, -LONGER_WORD)
+
     def judge(self, places, left):
         """Judges the next tokens.
 
@@ -41,8 +45,7 @@ class ForbiddenWords(TokenTable):
             float32 (rows, vocab_size). The sum over an answer that may end is 0.
         """
         steps = ops.take(ops.convert_to_tensor(self.steps[self.next]), places, axis=0)
-        before = ops.where(self.is_past(places), 0.0, LONGER_WORD)
-        bonus = ops.where(ops.equal(steps, 0), 0.0, LONGER_WORD) - ops.expand_dims(before, 1)
+        bonus = ops.where(ops.equal(steps, 0), 0.0, LONGER_WORD) + ops.expand_dims(self.refund(places), 1)
         classes = ops.convert_to_tensor(self.classes)
         return ops.take(steps > left, classes, axis=1), ops.take(bonus, classes, axis=1)
 

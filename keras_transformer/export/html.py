@@ -49,7 +49,7 @@ from keras_transformer.text.sentence_pieces import SentencePieces
 from keras_transformer.text.tokenizer import Tokenizer
 
 QUANTIZATIONS = ("float32", "int8")
-OPTIONS = ()
+OPTIONS = ("title",)
 IS_RUN_FOLDER = False
 EDITABLE = ()
 FILE = "chatbot.html"
@@ -63,7 +63,7 @@ SCRIPTS = (
 DATA = re.compile(r'<script type="text/plain" id="data">(.*?)</script>', re.DOTALL)
 
 
-def write(run, model, folder, quantization=EXACT, fallback=None):
+def write(run, model, folder, quantization=EXACT, fallback=None, title=None):
     """Writes the HTML file.
 
     The page answers as the run does; with a fallback, it always generates. Without a fallback, the file includes the
@@ -76,9 +76,10 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
         quantization: "float32" for the weights as trained, or "int8" for rounded weights and n-gram vectors: the file
             is smaller, and some answers may differ.
         fallback: The `Fallback`, which replaces low-confidence answers, or None.
+        title: The title of the page; None for "Chatbot" in the language of its reader. It is kept in `export.json`.
 
     Raises:
-        InputError: If the quantization or a tokenizer is not supported.
+        InputError: If the title is blank, or the quantization or a tokenizer is not supported.
     """
     if quantization not in QUANTIZATIONS:
         raise InputError(
@@ -88,6 +89,8 @@ def write(run, model, folder, quantization=EXACT, fallback=None):
                 quantization=quantization,
             )
         )
+    if title is not None and not title.strip():
+        raise InputError(_("the title is blank. Write one, or leave it out."))
     check_tokenizers(run, "HTML")
     for tokenizer in run.tokenizers.values():
         check(sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model))

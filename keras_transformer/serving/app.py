@@ -4,7 +4,7 @@ import json
 
 from fastapi import FastAPI, Response, Security
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import StreamingResponse
+from fastapi.responses import RedirectResponse, StreamingResponse
 from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 
@@ -140,9 +140,14 @@ def add_state(app, batcher):
 
 
 def add_docs(app):
-    """Adds the page /docs. fastapi-offline provides the files of Swagger UI, so that nothing is loaded elsewhere."""
+    """Adds the page /docs, to which / leads.
+
+    fastapi-offline provides the files of Swagger UI, so that nothing is loaded elsewhere.
+    """
     files = "/docs/files"
     app.mount(files, StaticFiles(packages=[("fastapi_offline", "static")]))
+
+    app.add_api_route("/", lambda: RedirectResponse("/docs"), include_in_schema=False)
 
     @app.get("/docs", include_in_schema=False)
     async def docs():

@@ -159,14 +159,10 @@ def in_words(answering, memorized=False):
     """Returns a one-line description of the choice."""
     if not answering.questions:
         return _("Answers by {way}: there is no validation question to choose by.", way=answering.way)
+    if memorized and answering.way == RETRIEVE:
+        return _("Answers by {way}: those of the corpus, word for word.", way=answering.way)
     chrf = ", ".join(f"{way} {score:.1f}" for way, score in answering.chrf.items())
     values = {"way": answering.way, "count": answering.questions, "chrf": chrf}
-    if memorized and answering.way == RETRIEVE:
-        return _(
-            "Answers by {way}: those of the corpus word for word, unless generated ones are far better; chrF over "
-            "{count} noisy training questions is {chrf}.",
-            **values,
-        )
     if memorized:
         return _("Answers by {way}: chrF over {count} noisy training questions is {chrf}.", **values)
     return _("Answers by {way}: chrF over {count} validation questions is {chrf}.", **values)

@@ -57,7 +57,8 @@ def sample_answers(run, validation, training):
     Returns:
         A list of pairs of lines (question, answer).
     """
-    encoded = validation if len(validation) >= SAMPLES else training
+    few = run.config.hold_out and len(validation) < SAMPLES
+    encoded = training if few else validation
     places = np.linspace(0, len(encoded) - 1, SAMPLES).astype(int)
     questions = list(dict.fromkeys(question_text(run.tokenizer, encoded.question(place)) for place in places))
     answers = Chatbot.load(run.path).replies(questions)

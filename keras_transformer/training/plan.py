@@ -11,6 +11,7 @@ import pandas
 from keras_transformer.config import FIELDS, Config, check_setting
 from keras_transformer.data.augmentation import augment
 from keras_transformer.data.catalog import is_corpus
+from keras_transformer.data.columns import listing
 from keras_transformer.data.corpus import Corpus, Survey
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.quality.recommendation import recommend_for
@@ -30,6 +31,7 @@ from keras_transformer.training.resume import check_corpus, check_settings
 from keras_transformer.training.schedule import make_schedule
 from keras_transformer.training.tokenizers import check_tokenizers, make_tokenizers
 
+TABLES = (".csv", ".tsv", ".xlsx")  # Endings of files that usually have a header.
 PATHS = ("corpus", "validation", "tokenizer_file", "target_tokenizer_file")  # Keys of config.toml.
 
 
@@ -193,7 +195,28 @@ def chosen_config(
     recommendation = recommendation.replace(**settings)
     if process_number() == 0:
         say(recommendation.line)
+        if note := headerless_note(survey.sample):
+            say(note)
     return recommendation.config, survey
+
+
+def headerless_note(sample):
+    """Returns a line about the first row of a table that was read as a pair, which may be a header after all; or None.
+
+    Args:
+        sample: DataFrame of pairs, with the columns "file" and "row" if they are from files.
+    """
+    if "file" not in sample:
+        return None
+    for pair in sample[sample["row"] == 1].itertuples():
+        if isinstance(pair.file, str) and pair.file.lower().endswith(TABLES):
+            return _(
+                "{path} has no header; its first pair: {question} → {answer}",
+                path=pair.file,
+                question=pair.question,
+                answer=listing([pair.answer]),
+            )
+    return None
 
 
 def fitting_warm_up(config, batches):

@@ -1,5 +1,6 @@
 """Checks that a run can be resumed: with the same corpus, and without changes to settings that define the training."""
 
+from keras_transformer.chat.datastore import CORRECTIONS, read_corrections
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.runs.history import best_row
@@ -30,16 +31,24 @@ def check_settings(run, config, parent=None):
 
 def check_corpus(run, survey):
     """Raises `InputError` if the run was started with another corpus than the surveyed one."""
-    if run.corpus.get("fingerprint") != survey.fingerprint:
+    if run.corpus.get("fingerprint") == survey.fingerprint:
+        return
+    values = {"path": run.path, "pairs": run.corpus.get("pairs"), "others": survey.pairs}
+    if read_corrections(run.path / CORRECTIONS):
         raise InputError(
             _(
                 "{path}: was trained on another corpus, or this one has changed ({pairs} pairs then, {others} now): "
-                "name another run folder, such as --run {path}-2",
-                path=run.path,
-                pairs=run.corpus.get("pairs"),
-                others=survey.pairs,
+                "name another run folder, and the run that takes its corrections along: --run {path}-2 --from {path}",
+                **values,
             )
         )
+    raise InputError(
+        _(
+            "{path}: was trained on another corpus, or this one has changed ({pairs} pairs then, {others} now): "
+            "name another run folder, such as --run {path}-2",
+            **values,
+        )
+    )
 
 
 def check_monitor(run, monitor):

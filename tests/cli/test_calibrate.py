@@ -113,6 +113,10 @@ def test_what_is_not_there_is_one_line(run, tmp_path, monkeypatch, capsys):
     assert "alone.csv: its validation split holds no pairs" in refused(
         capsys, "calibrate", run, tmp_path / "alone.csv", "--split", "validation"
     )
+    (tmp_path / "few.csv").write_text("question,answer\n" + "".join(f"question {i},Hi!\n" for i in range(8)))
+    assert refused(capsys, "calibrate", run, tmp_path / "few.csv").endswith(
+        "8 questions are too few to calibrate on: ask at least 9, better 39"
+    )
     assert not (run / "confidence.json").exists()
 
 

@@ -145,6 +145,28 @@ def test_a_pipe_is_told_too_what_is_not_known_or_not_sure(memorized, monkeypatch
     assert hint == f"  Not sure: the nearest known question is “{suggested[0].removeprefix('  - ')}”."
 
 
+def test_a_command_in_a_pipe_is_not_taken_for_a_question(memorized, monkeypatch, capsys):
+    monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
+    answer_lines("run", ["잘 자", "/why", "/by retrieve"], memorized.options)
+    assert capsys.readouterr().out.splitlines() == [
+        "좋은 꿈 꾸세요.",
+        "  /why is for a conversation on a terminal.",
+        "  /by is for a conversation on a terminal.",
+    ]
+
+
+def test_the_way_back_from_generated_answers_is_named(memorized, capsys):
+    memorized.hear("/beam 3")
+    assert capsys.readouterr().out.splitlines() == [
+        "Generates answers by beam search with 3 beams from now on.",
+        "  /by retrieve goes back to answers of the corpus.",
+    ]
+    memorized.hear("/greedy")
+    assert capsys.readouterr().out == "Generates answers by greedy decoding from now on.\n"
+    memorized.hear("/by retrieve")
+    assert capsys.readouterr().out == "Answers by retrieve from now on.\n"
+
+
 def test_a_korean_question_that_is_not_known_is_told_so_in_korean_whatever_the_locale(memorized, monkeypatch, capsys):
     monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
     answer_lines("run", ["세고 자워", "which book shall I read"], memorized.options)
@@ -167,8 +189,10 @@ def test_a_memorized_corpus_is_greeted_as_anybody_is(memorized, monkeypatch, cap
     first, *examples = capsys.readouterr().out.splitlines()
     assert first == "I am a bot that answers set questions, for example:"
     assert [line[:5] for line in examples] == ["  1. ", "  2. ", "  3. "]
-    memorized.hear("漢字")
-    assert capsys.readouterr().out == "I do not know any of these characters: 漢 字\n"
+    memorized.hear("漢字")  # Naming these characters would help nobody who asks a FAQ.
+    first, *examples = capsys.readouterr().out.splitlines()
+    assert first == "  I do not know that. You can ask me, for example (type a number):"
+    assert [line[:5] for line in examples] == ["  1. ", "  2. ", "  3. "]
     monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
     answer_lines("run", ["who are you?", "hello!"], memorized.options)
     first, *examples, last = capsys.readouterr().out.splitlines()

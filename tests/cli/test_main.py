@@ -437,7 +437,7 @@ def test_training_on_a_full_disk_is_one_line_and_status_1(call, corpus, tmp_path
         (["data", "check", "few.csv", "--tunrs=2"], "arguments: --tunrs=2; did you mean --turns?"),
         (["info", "r", "x"], "unrecognized arguments: x"),
         (["answer", "r", "--cite", "hi", "--jsno"], "unrecognized arguments: hi --jsno; did you mean --json?"),
-        (["train", "few.csv"], "the following arguments are required: --run"),
+        (["train", "few.csv"], "name the folder of the run, such as --run runs/few"),
         (["train", "--run", "r"], "the following arguments are required: CORPUS"),
         (["train", "few.csv", "--run", "r", "--config", "bad.toml"], "bad.toml: epochs must be a whole number"),
         (["train", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),

@@ -94,3 +94,10 @@ def test_the_same_seed_makes_the_same_copies_and_none_asks_what_another_pair_ask
     assert not set(copies["question"]) & set(pairs["question"])
     assert set(copies["answer"]) == {"a", "b", "c"}
     assert len(augment(pairs, 0, 7)) == 0
+
+
+def test_rows_of_several_chunks_are_copied_as_often_as_those_of_one():
+    chunk = pd.DataFrame({"question": ["영업 시간이 어떻게 되나요", "주차할 수 있나요"], "answer": ["아홉 시요", "네"]})
+    copies = augment(pd.concat([chunk, chunk.assign(answer="?")]), 3, 0)
+    assert copies["answer"].value_counts().max() <= 6
+    assert len(copies) <= 12

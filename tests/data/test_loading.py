@@ -215,7 +215,7 @@ def test_reports_rows_by_their_line(tmp_path):
     assert pairs == [("안\n녕?", "네"), ("hi", "hello")]
     assert report == (
         "4 of 6 rows left out: row 5: no answer; row 6: no question; "
-        "row 7: 1 column instead of 3; row 8: 4 columns instead of 3"
+        "row 7: 1 column instead of 3; row 8: 4 columns instead of 3 (quote cells with commas)"
     )
 
 

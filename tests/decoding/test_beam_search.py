@@ -12,6 +12,8 @@ from keras_transformer import InputError
 from keras_transformer.decoding import beam_search
 from keras_transformer.decoding.beam_search import Beam
 from keras_transformer.decoding.constraints import TokenConstraints
+from keras_transformer.decoding.forbidden_words import ForbiddenWords
+from keras_transformer.decoding.piece_reader import NEVER
 
 pytestmark = pytest.mark.compiled
 
@@ -107,6 +109,24 @@ def test_stopping_early_changes_no_answer(monkeypatch):
 def test_it_stops_when_nothing_better_can_come():
     ends = [[0.2] * 5, [0.01, 0.01, 0.96, 0.01, 0.01], *[[0.2] * 5] * 3]  # The end is near at once.
     assert run(ends, num_beams=2, num_return=1, max_length=50)["steps"] == 1
+
+
+def test_it_does_not_stop_before_a_longer_word_than_a_forbidden_one_has_ended():
+    """Token 3 is forbidden, 3 4 is not: until 4 follows, an answer with 3 is charged for it."""
+    words = ForbiddenWords(
+        classes=np.array([0, 0, 0, 1, 2], "int32"),
+        next=np.array([[0, 1, 0], [2, 2, 0], [2, 2, 2]], "int32"),
+        steps=np.array([0, 1, NEVER], "int32"),
+    )
+    table = [
+        [0.2] * 5,
+        [0.001, 0.001, 0.2, 0.797, 0.001],
+        [0.2] * 5,
+        [0.01, 0.01, 0.01, 0.01, 0.96],
+        [0.01, 0.01, 0.96, 0.01, 0.01],
+    ]
+    state = run(table, 2, num_return=1, rules=TokenConstraints(words=words))
+    assert state["ids"][0, 0].tolist()[:3] == [3, 4, END]  # log .73, and not [END] with log .2.
 
 
 def test_what_the_rules_make_of_a_score_ranks_but_is_not_the_score():

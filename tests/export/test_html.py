@@ -270,6 +270,8 @@ def test_a_bot_that_memorized_its_corpus_lists_the_nearest_questions(hybrid_run,
     write_json_recorded(run / "config.json", config)
     Answering("retrieve").save(run)
     page = open_chat(written(run, tmp_path))
+    assert page.locator("#inside > summary").inner_text() == "Look inside"
+    assert not page.locator("#ways").is_visible() and not page.locator("#attention").is_visible()
     send(page, "Who are you?")
     assert last_message(page).locator(".text").inner_text() == "I am a bot that answers set questions, for example:"
     assert last_message(page).locator("button").count() == 3
@@ -277,6 +279,8 @@ def test_a_bot_that_memorized_its_corpus_lists_the_nearest_questions(hybrid_run,
     assert last_message(page).locator(".text").inner_text() == "안녕히 가세요. 또 찾아 주세요."
     assert last_message(page).locator("button").count() == 0
     assert page.evaluate("bot.reply('漢字')") == {"text": "", "score": None, "sources": [], "unsure": True}
+    send(page, "漢字")
+    assert last_message(page).locator(".text").inner_text() == "I do not know that. You can ask me, for example:"
     send(page, "night owls")
     [near] = Chatbot.load(run).matches(["night owls"])
     assert near[0].similarity < UNSURE
@@ -285,8 +289,22 @@ def test_a_bot_that_memorized_its_corpus_lists_the_nearest_questions(hybrid_run,
     assert last_message(page).locator("button").all_inner_texts() == known
     last_message(page).locator("button").first.click()
     page.wait_for_selector("#ask:not([inert])")
-    assert page.locator("#log > .you .text").all_inner_texts()[2:] == ["night owls", known[0]]
+    assert page.locator("#log > .you .text").all_inner_texts()[3:] == ["night owls", known[0]]
     assert last_message(page).locator(".text").inner_text() == near[0].exchange.answer
+    page.locator("#inside > summary").click()  # The attention of the last question is drawn now.
+    page.wait_for_selector("#attention table tbody")
+    assert page.locator("#traced-question").inner_text() == known[0]
+
+
+def test_a_page_may_have_a_title_of_its_own(small_run, tmp_path, open_chat, capsys):
+    path, title = tmp_path / "bot.html", "Café <b>솔</b> & Co"
+    assert main(["export", str(small_run), str(path), "--format", "html", "--title", title]) == 0
+    page = open_chat(path.read_text("utf-8"))
+    assert (page.title(), page.locator("h1").inner_text()) == (title, title)
+    assert main(["export", str(small_run), str(tmp_path / "other"), "--title", title]) == 2
+    assert "--title is an option of --format html, not of saved_model" in capsys.readouterr().err
+    with pytest.raises(InputError, match="the title is blank"):
+        export_html(small_run, tmp_path / "blank.html", title=" ")
 
 
 def test_an_unsure_answer_names_the_nearest_question(hybrid_run, tmp_path, open_chat):
@@ -388,7 +406,7 @@ def test_all_of_it_works_by_keyboard_and_on_a_phone(hybrid_page, open_chat):
     for _ in range(12):
         page.keyboard.press("Tab")
         visited.append(page.evaluate(focused))
-    assert [name for name in visited if name != "log"][:5] == ["theme", "way", "decoding", "SUMMARY", "question"]
+    assert [name for name in visited if name != "log"][:5] == ["theme", "SUMMARY", "question", "BUTTON", "forget"]
     assert {"kind", "layer", "head"} <= set(visited)
 
 

@@ -225,7 +225,8 @@ def test_the_state_of_the_model_as_tensorflow_serving_gives_it(start):
 
 def test_the_page_of_docs_loads_nothing_from_elsewhere(start):
     address = start().address
-    page = requests.get(f"{address}/docs", timeout=300)
+    page = requests.get(address, timeout=300)  # It leads to /docs.
+    assert page.url == f"{address}/docs"
     assert page.headers["content-security-policy"] == "default-src 'self' 'unsafe-inline' data:"
     parts = re.findall(r'(?:src|href)="([^"]*)"', page.text)
     assert len(parts) == 3

@@ -5,7 +5,7 @@ from keras_transformer import Config, InputError, Tokenizer
 from keras_transformer.data.corpus import Corpus
 from keras_transformer.presets import preset
 from keras_transformer.runs.run import Run
-from keras_transformer.training.plan import about_corpus, augmented, fitting_warm_up, make_plan
+from keras_transformer.training.plan import about_corpus, augmented, fitting_warm_up, headerless_note, make_plan
 
 TINY = Config(
     vocab_size=300, num_layers=1, d_model=16, num_heads=2, dff=16,
@@ -55,6 +55,15 @@ def test_where_the_corpus_is_can_always_be_written_down(pairs):
     assert about_corpus({}, survey)["name"] == "pairs"
     about = about_corpus({}, survey, "MIT", "ko")
     assert (about["licence"], about["language"]) == ("MIT", "ko")
+
+
+def test_the_first_pair_of_a_table_without_a_header_is_shown():
+    sample = pd.DataFrame({"question": ["손님 말", "몇 시에 열어요?"], "answer": ["우리 말", "아홉 시요."]})
+    assert headerless_note(sample) is None  # Pairs from memory.
+    sample = sample.assign(file="faq.CSV", row=[1, 2])
+    assert headerless_note(sample) == "faq.CSV has no header; its first pair: 손님 말 → 우리 말"
+    assert headerless_note(sample.assign(row=[2, 3])) is None
+    assert headerless_note(sample.assign(file="a.ko + a.en")) is None
 
 
 SIX = pd.DataFrame({"question": [f"질문 {i}번은?" for i in range(6)], "answer": [f"대답 {i}" for i in range(6)]})

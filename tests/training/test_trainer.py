@@ -303,10 +303,14 @@ def test_pairs_that_are_not_of_the_corpus_are_counted_apart():
     assert trainer.training_pairs(1120, 62) == "1,120 pairs (1,058 of them varied copies)"
 
 
-def test_another_corpus_or_setting_is_refused(trained, pairs):
+def test_another_corpus_or_setting_is_refused(trained, pairs, tmp_path):
     run_dir, _ = trained
     with pytest.raises(InputError, match=r"was trained on another corpus, .* \(160 pairs then, 150 now\): .*run-2$"):
         train(pairs[:150], run_dir, TINY)
+    run = shutil.copytree(run_dir, tmp_path / "run")
+    Chatbot.load(run).datastore.teach("질문 0 하나", "새 대답")
+    with pytest.raises(InputError, match=r"takes its corrections along: --run .*run-2 --from .*run$"):
+        train(pairs[:150], run, TINY)
     with pytest.raises(InputError, match="was started with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))
 

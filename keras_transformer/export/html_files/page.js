@@ -12,6 +12,7 @@ const choices = { way: GENERATE, decoding: "greedy" };
 let language = navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => tag in WORDS) ?? "en";
 let bot = null;
 let conversation = []; // Questions and answers, alternating.
+let asked = ""; // The last question.
 let typed = 0; // The timer that waits for the end of typing.
 let tracing = 0; // Milliseconds that tracing the last question took.
 
@@ -58,7 +59,7 @@ function addChoice(name, target, value, chosen, ...children) {
 
 function showWords() {
   root.lang = language;
-  document.title = words().title;
+  document.title = byId("title").textContent = about?.options.title ?? words().title;
   for (const element of document.querySelectorAll("[data-text]")) {
     element.textContent = words()[element.dataset.text];
   }
@@ -83,17 +84,18 @@ async function ask(question) {
   const { turns } = bot.settings.config;
   const query = [...(turns > 1 ? conversation.slice(1 - turns) : []), question].join(BETWEEN);
   addMessage("you", question);
+  asked = question;
   const { message, body } = addMessage("bot");
   const guide = bot.guidance(query, question, choices.way);
-  const unknown = guide?.reply ? [] : bot.unknownOnly(query, question, choices.way);
+  const unknown = guide ? [] : bot.unknownOnly(query, question, choices.way);
   let reply = "";
-  if (unknown.length) {
-    write(body, words().unknown(unknown.join(" ")));
-  } else if (guide) {
+  if (guide) {
     reply = guide.reply;
     write(body, reply || (guide.near ? words().suggestions : words().examples));
     const suggested = guide.questions.map((one) => make("li", "", suggestion(one)));
     if (suggested.length) message.append(make("ul", "suggestions", ...suggested));
+  } else if (unknown.length) {
+    write(body, words().unknown(unknown.join(" ")));
   } else {
     reply = await streamAnswer(query, message, body);
   }
@@ -160,9 +162,9 @@ function forget() {
   byId("question").focus();
 }
 
-// Draws the attention of a question.
+// Draws the attention of a question, if the panel is open.
 function draw(question) {
-  if (isBlank(question)) return;
+  if (isBlank(question) || !byId("inside").open) return;
   const begun = performance.now();
   traceAttention(question);
   tracing = performance.now() - begun;
@@ -232,6 +234,7 @@ function listen() {
   });
   byId("question").addEventListener("input", drawAfterTyping);
   byId("forget").addEventListener("click", forget);
+  byId("inside").addEventListener("toggle", () => draw(byId("question").value || asked));
   byId("check").addEventListener("click", compare);
 }
 
@@ -248,6 +251,7 @@ async function begin() {
   byId("data").remove();
   addWays();
   addViews();
+  byId("inside").open = !bot.settings.memorized; // Who asks a FAQ does not study its model.
   byId("loading").hidden = true;
   document.querySelector("main").hidden = false;
   showWords();
