@@ -1,7 +1,7 @@
 """Private and undocumented names of other libraries. They may change in any version, so no other module uses them.
 
-Each function says which name it uses, and why there is no public way. `tests/test_compat.py` fails if a library drops
-one of the names.
+Each function says which name it uses, and why there is no public way. Only a subclass uses inherited ones elsewhere:
+`AveragingAdam`. `tests/test_compat.py` fails if a library drops one of the names.
 """
 
 import argparse

@@ -82,6 +82,7 @@ def test_keras_optimizer_model_variables_moving_average():
     weights = [keras.Variable([1.0, 2.0]), keras.Variable(np.ones((2, 3)))]
     optimizer.build(weights)
     check(optimizer, "_model_variables_moving_average")
+    check(optimizer, "_get_variable_index", "_momentums", "_velocities")  # Inherited by `training.ema.AveragingAdam`.
     averages = compat.moving_averages(optimizer)
     assert [tuple(average.shape) for average in averages] == [(2,), (2, 3)]
     assert all(any(average is variable for variable in optimizer.variables) for average in averages)

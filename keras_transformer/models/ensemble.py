@@ -1,5 +1,6 @@
 """An ensemble of trained Transformers, which predict every token together."""
 
+import copy
 import math
 
 from keras import ops
@@ -51,5 +52,8 @@ class Ensemble:
 
 
 def incremental_of(model):
-    """Returns a `transformer()` as an `IncrementalTransformer`; an `Ensemble` is one already."""
-    return model if isinstance(model, Ensemble) else IncrementalTransformer(model)
+    """Returns a `transformer()` as an `IncrementalTransformer`, or a copy of an `Ensemble`, which is used like one.
+
+    Programs that hold the result do not keep the model alive that they are cached for.
+    """
+    return copy.copy(model) if isinstance(model, Ensemble) else IncrementalTransformer(model)

@@ -10,6 +10,7 @@ import dataclasses
 import threading
 import time
 
+from keras_transformer.errors import InputError
 from keras_transformer.serving.limits import RequestRejected, busy
 
 WINDOW = 0.005  # Seconds that an idle server waits for more questions to fill a batch.
@@ -144,10 +145,7 @@ class Batcher:
         ]  # Skip clients that have left.
         if not rows:
             return
-        try:
-            results = await self.call(self.engine.n_best, [question for question, _ in rows], group.settings)
-        except Exception as error:
-            results = [error] * len(rows)
+        results = await self.results_of([question for question, _ in rows], group.settings)
         self.metrics.batch(len(rows))
         for (_, future), answers in zip(rows, results):
             if future.done():
@@ -156,6 +154,21 @@ class Batcher:
                 future.set_exception(answers)
             else:
                 future.set_result(answers)
+
+    async def results_of(self, questions, settings):
+        """Returns the answers to each of the questions, or an exception.
+
+        Questions that fail together are asked alone: one that has no answer with the required words, say, shall not
+        fail those of other clients.
+        """
+        try:
+            return await self.call(self.engine.n_best, questions, settings)
+        except InputError as error:
+            if len(questions) == 1:
+                return [error]
+            return [result for question in questions for result in await self.results_of([question], settings)]
+        except Exception as error:
+            return [error] * len(questions)
 
     async def stream(self, question, settings):
         """Yields the pieces of an answer as they are generated, and at the end the `Answer` if the engine returns one.

@@ -1,9 +1,13 @@
+import gc
+import weakref
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
 from keras_transformer import Beam, InputError, generate
+from keras_transformer.decoding.generate import _programs
 from keras_transformer.models.ensemble import Ensemble
 from keras_transformer.models.transformer import transformer
 
@@ -67,3 +71,13 @@ def test_scores_are_those_of_the_whole_pass(models):
 def test_it_has_no_attention_of_its_own(models):
     with pytest.raises(InputError, match="an ensemble has no attention of its own; ask one of its models"):
         generate(Ensemble(models), QUESTIONS, **TOKENS, return_attention=True)
+
+
+def test_programs_do_not_keep_an_ensemble_alive(models):
+    ensemble = Ensemble(models[:2])
+    generate(ensemble, QUESTIONS, **TOKENS)
+    assert ensemble in _programs
+    gone = weakref.ref(ensemble)
+    del ensemble
+    gc.collect()
+    assert gone() is None

@@ -3,6 +3,8 @@ import threading
 
 import pytest
 
+from keras_transformer.errors import InputError
+
 
 class Scripted:
     """Answers every question by itself in capitals, and notes what it was asked together.
@@ -23,6 +25,8 @@ class Scripted:
         self.threads.add(threading.current_thread())
         self.calls.append((questions, generation))
         assert self.goes_on.wait(300)
+        if "no answer" in questions:
+            raise InputError("no answer with the required words was found")
         if "부서져라" in questions:
             raise RuntimeError("a path that clients must not see: /home/me/model")
         return [[(question.strip().upper(), -float(i)) for i in range(generation.num_return)] for question in questions]

@@ -185,6 +185,17 @@ def test_streams_take_turns_with_each_other_and_with_answers(start, bot, monkeyp
     assert {"a", "b"} <= set(order[:5])
 
 
+def test_a_question_without_an_answer_does_not_fail_those_beside_it(held, bot):
+    server, pool = held()
+    asked = [pool.submit(ask, server, questions=question) for question in ("one", "no answer", "two")]
+    wait_until(lambda: server.batcher.waiting == 3)
+    bot.goes_on.set()
+    one, none, two = (future.result() for future in asked)
+    assert (answers(one), answers(two)) == (["ONE"], ["TWO"])
+    assert none.status_code == 422
+    assert none.json()["error"]["message"] == "no answer with the required words was found"
+
+
 def test_no_number_of_different_settings_locks_others_out(start):
     server = start(programs=0)
     for length in range(1, 21):
