@@ -18,7 +18,7 @@ MONITORS = (
 TOKENIZERS = ("sentencepiece", "unigram", "bpe", "character", "word")
 SHARED = "shared"
 LEAST_BATCH_TOKENS = 64
-BELOW = 2**63  # Python's numbers have no end, but those of the frameworks do.
+BELOW = 2**63  # The frameworks use integers of 64 bits.
 
 
 def setting(default, about, least=None, below=math.inf, choices=None):

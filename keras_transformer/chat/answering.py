@@ -92,15 +92,20 @@ class Answering:
     questions: int = 0
 
     @classmethod
-    def load(cls, path, memorized=False):
-        """Loads the `Answering` of a run folder; raises `InputError` if it is damaged.
+    def of_run(cls, run):
+        """Loads the `Answering` of a `Run`; raises `InputError` if it is damaged.
 
         Until the end of training chooses, a run that memorizes its corpus retrieves, and another one generates.
         """
+        return cls.load(run.path, GENERATE if run.config.hold_out else RETRIEVE)
+
+    @classmethod
+    def load(cls, path, default=GENERATE):
+        """Loads the `Answering` of a run folder, or a default way; raises `InputError` if it is damaged."""
         file = path / ANSWERING
         check(file)
         if not file.is_file():
-            return cls(RETRIEVE if memorized else GENERATE)
+            return cls(default)
         try:
             loaded = cls(**json.loads(file.read_text("utf-8")))
             return dataclasses.replace(loaded, way=checked_way(loaded.way), similarity=float(loaded.similarity))

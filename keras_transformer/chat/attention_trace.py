@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 

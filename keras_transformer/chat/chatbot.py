@@ -113,7 +113,7 @@ class Chatbot:
         bot = cls(model or run, run.tokenizer, run.config.max_length, run.target_tokenizer, run.config.turns)
         bot.memorized = not run.config.hold_out
         if Datastore.exists(run.path):
-            bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.load(run.path, bot.memorized)
+            bot.datastore, bot.answering = Datastore(run.path, run.id), Answering.of_run(run)
         return bot
 
     @classmethod

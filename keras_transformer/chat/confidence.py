@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_transformer.chat.answering import Answer
+from keras_transformer.chat.answering import GENERATE, Answer
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
@@ -33,7 +33,6 @@ FORMAT = 1  # Version of confidence.json; increased when older versions could no
 STORED = {"own": "in_domain", "foreign": "out_of_domain", "settings": "settings", "weights": "weights"}
 """The attributes that confidence.json holds, by their keys there."""
 
-GENERATE = "generate"  # Same as in `chat.answering`.
 REFUSALS = 0.05  # Default false refusal rate.
 
 

@@ -23,6 +23,7 @@ from keras_transformer.decoding.samplers import Greedy, Sampling
 from keras_transformer.errors import InputError
 from keras_transformer.language import KOREAN, language_of_context, translatable
 from keras_transformer.language import translate as _
+from keras_transformer.text.turns import one_line
 
 HELP = translatable(
     """\
@@ -46,6 +47,7 @@ UNSURE = translatable("  Not sure: the nearest known question is “{question}�
 SUGGESTIONS = translatable(
     "  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong."
 )
+
 EXAMPLES = translatable("  I do not know that. You can ask me, for example (type a number):")
 # The same without commands, for pipes.
 UNSURE_ALONE = translatable("  Not sure: the nearest known question is “{question}”.")
@@ -228,7 +230,7 @@ class Conversation:
         """Returns the message `unsure` about an answer that was retrieved with low similarity, else ""."""
         if not (answer.unsure and answer.sources) or self.fallback:
             return ""
-        return _(unsure, question=" / ".join(answer.sources[0].exchange.question.splitlines()))
+        return _(unsure, question=one_line(answer.sources[0].exchange.question))
 
     def cite(self):
         """Prints the sources of the last answer, if `--cite` was given."""

@@ -6,6 +6,7 @@ from keras_transformer.cli.console import add_command, check_utf8, echo
 from keras_transformer.errors import InputError
 from keras_transformer.language import translatable
 from keras_transformer.language import translate as _
+from keras_transformer.text.turns import one_line
 
 TEXTS = {"question": translatable("the question"), "answer": translatable("the answer")}
 
@@ -109,8 +110,3 @@ def listed(answers):
     """Returns the first three answers in a line, with the number of others."""
     shown = " | ".join(map(one_line, answers[:3]))
     return _("{answers} (and {count} more)", answers=shown, count=len(answers) - 3) if len(answers) > 3 else shown
-
-
-def one_line(text):
-    """Joins the turns of a text into one line."""
-    return " / ".join(text.strip().splitlines())

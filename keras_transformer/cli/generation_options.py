@@ -2,11 +2,13 @@
 
 import sys
 
+from keras_transformer.chat.answering import GENERATE, WAYS
 from keras_transformer.cli.console import check_utf8, echo
 from keras_transformer.decoding.options import strategy_options_given
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.printable import printable_line
+from keras_transformer.text.turns import one_line
 
 
 def add_strategy_options(parser, n_best=True):
@@ -61,13 +63,6 @@ def in_words(answer, score, options):
     """Returns an answer as a line of output, preceded by its log-probability in an n-best list."""
     line = printable_line(answer)
     return line if options.n_best is None else f"{score:.4f}\t{line}"
-
-
-WAYS = GENERATE, *RETRIEVING = (
-    "generate",
-    "retrieve",
-    "hybrid",
-)  # Same as in `chat.answering`, which takes seconds to import.
 
 
 def add_answer_by_option(parser):
@@ -144,7 +139,7 @@ def source_lines(answer, has_datastore):
 
 def match_line(match):
     """Returns a `Match` as a line: similarity, source and question."""
-    question = " / ".join(match.exchange.question.splitlines())
+    question = one_line(match.exchange.question)
     return printable_line(f"  [{match.similarity:.2f}] {match.exchange.place}: {question}")
 
 

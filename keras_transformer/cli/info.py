@@ -78,7 +78,7 @@ def about_answering(run):
     from keras_transformer.chat.answering import Answering
     from keras_transformer.chat.datastore import CORRECTIONS, EXCHANGES, read_corrections, read_exchanges
 
-    answering, corrections = Answering.load(run.path, not run.config.hold_out), read_corrections(run.path / CORRECTIONS)
+    answering, corrections = Answering.of_run(run), read_corrections(run.path / CORRECTIONS)
     taught = sum("answer" in one for one in corrections)
     return {
         "by": answering.way,

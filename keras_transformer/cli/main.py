@@ -66,6 +66,7 @@ from keras_transformer.errors import (
 from keras_transformer.language import translate as _
 from keras_transformer.presets import preset
 from keras_transformer.printable import printable_line
+from keras_transformer.text.turns import one_line
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -297,15 +298,15 @@ def run_answer(options):
     else:
         answers = bot.answers(questions, fallback, options.answer_by, generation)
         answer_lists = [[answer] for answer in answers]
-    told = typed and not (options.json or fallback)  # Somebody reads the answers.
+    interactive = typed and not (options.json or fallback)
     for question, pieces, answers in zip(questions, bot.pieces(questions), answer_lists):
-        if told and (courtesy := courtesy_of(bot, question, options, generation)):
+        if interactive and (courtesy := courtesy_of(bot, question, options, generation)):
             echo(courtesy.reply)
             for example in courtesy.questions:
                 echo(f"  - {example}", file=sys.stderr)
             continue
         print_answers(question, pieces, answers, options, fallback, bot.datastore is not None)
-        if told and answers[0].unsure:
+        if interactive and answers[0].unsure:
             echo(doubt(answers[0]), file=sys.stderr)
     sys.stdout.flush()
     return 0
@@ -323,7 +324,7 @@ def doubt(answer):
     """Returns the message about an `Answer` of low similarity, or one that is empty for want of a similar question."""
     if not answer.sources:
         return _("  Not known: no known question is like this one.")
-    nearest = " / ".join(answer.sources[0].exchange.question.splitlines())
+    nearest = one_line(answer.sources[0].exchange.question)
     return _("  Not sure: the nearest known question is “{question}”.", question=nearest)
 
 

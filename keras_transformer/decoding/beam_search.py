@@ -208,13 +208,13 @@ def candidates_of_banks(ranks, missing, banks, end_id):
 
     Args:
         ranks: float32 (batch, num_beams, vocab_size).
-        missing: What is `Missing` of the words, in batch · num_beams rows.
+        missing: The `Missing` token counts, with batch · num_beams rows.
         banks: The number of banks, more than the tokens that are missing after any allowed token.
         end_id: Token that ends an answer.
 
     Returns:
         A tuple like that of `best_candidates`, of num_beams candidates that do not end the answer and as many that do,
-        without their order.
+        unordered.
     """
     batch, width, vocab_size = ops.shape(ranks)
     after = ops.reshape(missing.after, (batch, width, vocab_size))

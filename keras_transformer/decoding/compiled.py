@@ -7,15 +7,15 @@ import keras
 
 from keras_transformer.backend.devices import cores, find_devices
 
-UNCOMPILED = 16  # Programs that are kept without being compiled; of more, those that were used last.
-CONFIGS = 256  # Decoding configurations whose programs are remembered; of more, those that were used last.
+UNCOMPILED = 16  # Maximum number of programs kept uncompiled; the least recently used one is dropped.
+CONFIGS = 256  # Maximum number of configurations whose programs are kept; as above.
 LEAST_ROWS = 32  # Rows per shard. With fewer, reading the weights once per shard costs more than the shards save.
 
 
 class Budget:
     """Limits the programs that a process compiles, because XLA never frees the memory of one.
 
-    Whatever the budget has no program left for runs uncompiled: slower, in memory that is freed.
+    When the budget is used up, functions run uncompiled: slower, but their memory can be freed.
 
     Args:
         programs: Maximum number of programs.

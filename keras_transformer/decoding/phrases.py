@@ -76,7 +76,7 @@ class Phrases:
         return any(read == len(self.phrases[number]) for number, read in state[1])
 
     def before(self, state, characters):
-        """Returns the state without the phrases that do not go on with one of the characters."""
+        """Returns the state without the phrases that do not continue with one of the characters."""
         after_letter, reading = state
         return after_letter, frozenset(
             (number, read)

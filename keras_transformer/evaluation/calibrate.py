@@ -10,13 +10,13 @@ import numpy as np
 from keras_transformer.chat.answering import GENERATE
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.confidence import Confidence, decoding_settings
+from keras_transformer.data.split import canonical
 from keras_transformer.decoding.config import GenerationConfig, Strategy, chosen_generation
 from keras_transformer.errors import InputError
 from keras_transformer.evaluation.out_of_domain import make_out_of_domain
 from keras_transformer.language import translate as _
 from keras_transformer.runs.run import WEIGHTS, Run
 from keras_transformer.runs.tensor_file import tensors_checksum
-from keras_transformer.text.normalize import compose
 
 MAX_QUESTIONS = 2000  # Maximum number of questions. The standard error of a rate of 5 % is then 0.5 %.
 NUM_OUT_OF_DOMAIN = 500  # Number of in-domain questions from which out-of-domain questions are created.
@@ -78,7 +78,7 @@ def scores_and_pieces(bot, questions, answer_by=GENERATE, generation=None):
 
 def without_duplicates(questions):
     """Returns the questions without duplicates and blank ones. Duplicates are detected as in the frozen split."""
-    return list(dict.fromkeys(filter(None, (compose(text.strip()) for text in questions))))
+    return list(dict.fromkeys(filter(None, map(canonical, questions))))
 
 
 def draw(questions, most):

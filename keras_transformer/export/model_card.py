@@ -138,7 +138,7 @@ def scores_of(run):
     for name, (kind, about) in kinds.items():
         if math.isfinite(measured.get(name, math.nan)):
             yield kind, round(measured[name], 4), about
-    answering = Answering.load(run.path, not run.config.hold_out)
+    answering = Answering.of_run(run)
     if answering.way in answering.chrf:
         about = _("chrF of the answers (by {way}) to {count} questions", way=answering.way, count=answering.questions)
         yield "chrf", answering.chrf[answering.way], about

@@ -186,7 +186,7 @@ def chatbot_of(run, model):
 
 def way_of(run):
     """Returns the default answering mode of a run."""
-    return Answering.load(run.path, not run.config.hold_out).way if Datastore.exists(run.path) else GENERATE
+    return Answering.of_run(run).way if Datastore.exists(run.path) else GENERATE
 
 
 def check_fallback(fallback, bot, candidates, with_fallback):

@@ -27,7 +27,8 @@ def scaled_dot_product_attention(
 
     Returns:
         A tuple of the output, shape (…, query length, value depth), and the attention weights, shape
-        (…, query length, key length). Both have the query's dtype. Each row of weights sums to 1.
+        (…, query length, key length). Both have the query's dtype. Each row of weights sums to 1, or to 0 if all of its
+        keys are masked.
 
     Example:
         The query is like the first key, so the output is near the first value.
@@ -80,6 +81,8 @@ class MultiHeadAttention(keras.layers.Layer):
         ValueError: If `num_heads` does not divide `d_model`.
     """
 
+    attention = staticmethod(scaled_dot_product_attention)  # `backend.xla.fuse_elementwise` compiles that of a layer.
+
     def __init__(self, d_model: int, num_heads: int, name: str = "multi_head_attention", **kwargs: Any):
         super().__init__(name=name, **kwargs)
         if d_model % num_heads:
@@ -129,8 +132,6 @@ class MultiHeadAttention(keras.layers.Layer):
         output, weights = self.attention(query, key, value, inputs["mask"])
         output = self.dense(self.merge_heads(output))
         return with_extras(output, cache, weights if return_attention_scores else None)
-
-    attention = staticmethod(scaled_dot_product_attention)
 
     def keys_and_values(self, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Projects "key" and "value" of the inputs. Returns both, each (batch, num_heads, key length, depth)."""

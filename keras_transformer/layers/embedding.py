@@ -1,8 +1,11 @@
 """Token embeddings (section 3.4)."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
+from keras_transformer.layers import Tensor
 from keras_transformer.layers.dense import times_transposed
 
 
@@ -15,7 +18,7 @@ class TokenEmbedding(keras.layers.Layer):
         d_model: Width of the embeddings.
     """
 
-    def __init__(self, vocab_size, d_model, **kwargs):
+    def __init__(self, vocab_size: int, d_model: int, **kwargs: Any):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.d_model = d_model
@@ -30,7 +33,7 @@ class TokenEmbedding(keras.layers.Layer):
             autocast=False,  # Casting the looked-up rows is cheaper than casting the table.
         )
 
-    def call(self, x, reverse=False):
+    def call(self, x: Tensor, reverse: bool = False) -> Tensor:
         """Maps ids (batch, length) to embeddings (batch, length, d_model). With `reverse`, maps those to logits."""
         # The reshape only affects the gradient: TensorFlow makes it dense and sums over the occurrences of a token.
         # A sparse gradient would give Adam each occurrence separately, and Σg² is not (Σg)².

@@ -1,7 +1,10 @@
 """Position-wise feed-forward network (section 3.3)."""
 
+from typing import Any
+
 import keras
 
+from keras_transformer.layers import Tensor
 from keras_transformer.layers.dense import Dense
 
 
@@ -14,7 +17,7 @@ class FeedForward(keras.layers.Layer):
         d_model: Width of the input and the output.
     """
 
-    def __init__(self, dff, d_model, **kwargs):
+    def __init__(self, dff: int, d_model: int, **kwargs: Any):
         super().__init__(**kwargs)
         self.dff = dff
         self.d_model = d_model
@@ -25,7 +28,7 @@ class FeedForward(keras.layers.Layer):
         self.inner.build(input_shape)
         self.outer.build((*input_shape[:-1], self.dff))
 
-    def call(self, x):
+    def call(self, x: Tensor) -> Tensor:
         return self.outer(self.inner(x))
 
     def compute_output_shape(self, input_shape):

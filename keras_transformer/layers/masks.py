@@ -48,7 +48,7 @@ def create_look_ahead_mask(x: Tensor) -> Tensor:
     return ops.maximum(ops.expand_dims(future, 1), create_padding_mask(x))
 
 
-def create_segment_mask(query_segments, key_segments):
+def create_segment_mask(query_segments: Tensor, key_segments: Tensor) -> Tensor:
     """Creates the mask for packed sequences, which masks the tokens of other sequences in the same row.
 
     Args:
@@ -64,7 +64,7 @@ def create_segment_mask(query_segments, key_segments):
     return ops.maximum(ops.expand_dims(ops.cast(other, "float32"), 1), create_padding_mask(key_segments))
 
 
-def positions_in_segments(segments):
+def positions_in_segments(segments: Tensor) -> Tensor:
     """Returns the position of each token within its own packed sequence, counted from 0.
 
     Args:

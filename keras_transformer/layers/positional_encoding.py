@@ -10,7 +10,7 @@ from keras_transformer.layers import Tensor
 DRAWN_ROWS = 100  # Rows of the table that is plotted. It does not limit the sequence length.
 
 
-def positional_encoding(positions, d_model):
+def positional_encoding(positions: Tensor, d_model: int) -> Tensor:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same angle (section 3.5).
 
     Args:

@@ -1,6 +1,10 @@
 """Residual connections with dropout and layer normalization around each sublayer (sections 3.1 and 5.4)."""
 
+from typing import Any
+
 import keras
+
+from keras_transformer.layers import Tensor
 
 EPSILON = 1e-6  # Of layer normalization.
 
@@ -19,7 +23,7 @@ class AddAndNorm(keras.layers.Layer):
         norm_first: Whether to normalize the sublayer's input (pre-norm) instead of the sum (post-norm).
     """
 
-    def __init__(self, dropout, norm_first=False, **kwargs):
+    def __init__(self, dropout: float, norm_first: bool = False, **kwargs: Any):
         super().__init__(**kwargs)
         self.norm_first = norm_first
         self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
@@ -28,11 +32,11 @@ class AddAndNorm(keras.layers.Layer):
     def build(self, x_shape, sublayer_shape):
         self.norm.build(x_shape)
 
-    def sublayer_input(self, x):
+    def sublayer_input(self, x: Tensor) -> Tensor:
         """Returns the input of the sublayer: `x`, normalized if `norm_first`."""
         return self.norm(x) if self.norm_first else x
 
-    def call(self, x, sublayer, training=None):
+    def call(self, x: Tensor, sublayer: Tensor, training: bool | None = None) -> Tensor:
         total = x + self.dropout(sublayer, training=training)
         return total if self.norm_first else self.norm(total)
 

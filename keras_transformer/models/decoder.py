@@ -1,8 +1,11 @@
 """The decoder (section 3.1, Figure 1 right)."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
+from keras_transformer.layers import Tensor
 from keras_transformer.layers.attention import MultiHeadAttention, with_extras
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
@@ -25,10 +28,11 @@ class DecoderLayer(keras.layers.Layer):
         norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
-    def __init__(self, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
+    def __init__(self, dff: int, d_model: int, num_heads: int, dropout: float, norm_first: bool = False, **kwargs: Any):
         super().__init__(**kwargs)
-        self.sizes = {"dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout}
-        self.sizes |= {"norm_first": norm_first}
+        self.sizes = {
+            "dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout, "norm_first": norm_first,
+        }  # fmt: skip
         policy = self.dtype_policy
         self.self_attention = MultiHeadAttention(d_model, num_heads, name="self_attention", dtype=policy)
         self.self_attention_norm = AddAndNorm(dropout, norm_first, name="self_attention_norm", dtype=policy)
@@ -46,9 +50,9 @@ class DecoderLayer(keras.layers.Layer):
         self.feed_forward_norm.build(inputs_shape, inputs_shape)
 
     def call(
-        self, inputs, memory, look_ahead_mask, padding_mask, cache=None, cache_update_index=None,
-        return_attention_scores=False, training=None,
-    ):  # fmt: skip
+        self, inputs: Tensor, memory: Tensor, look_ahead_mask: Tensor, padding_mask: Tensor, cache: dict | None = None,
+        cache_update_index: Tensor | None = None, return_attention_scores: bool = False, training: bool | None = None,
+    ) -> Any:  # fmt: skip
         """Maps (batch, length, d_model) to the same shape and attends to the encoder output.
 
         Args:
@@ -107,10 +111,15 @@ class Decoder(keras.layers.Layer):
         norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
-    def __init__(self, num_layers, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
+    def __init__(
+        self, num_layers: int, dff: int, d_model: int, num_heads: int, dropout: float, norm_first: bool = False,
+        **kwargs: Any,
+    ):  # fmt: skip
         super().__init__(**kwargs)
-        self.sizes = {"num_layers": num_layers, "dff": dff, "d_model": d_model}
-        self.sizes |= {"num_heads": num_heads, "dropout": dropout, "norm_first": norm_first}
+        self.sizes = {
+            "num_layers": num_layers, "dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout,
+            "norm_first": norm_first,
+        }  # fmt: skip
         policy = self.dtype_policy
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
@@ -127,9 +136,10 @@ class Decoder(keras.layers.Layer):
             self.norm.build(x_shape)
 
     def call(
-        self, x, memory, look_ahead_mask, padding_mask, positions=None, cache=None, cache_update_index=None,
-        return_attention_scores=False, training=None,
-    ):  # fmt: skip
+        self, x: Tensor, memory: Tensor, look_ahead_mask: Tensor, padding_mask: Tensor, positions: Tensor | None = None,
+        cache: list[dict] | None = None, cache_update_index: Tensor | None = None,
+        return_attention_scores: bool = False, training: bool | None = None,
+    ) -> Any:  # fmt: skip
         """Decodes embeddings of shape (batch, length, d_model).
 
         Args:
@@ -164,7 +174,7 @@ class Decoder(keras.layers.Layer):
             x = self.norm(x)
         return with_extras(x, None if cache is None else caches, scores if return_attention_scores else None)
 
-    def start_cache(self, memory, rows):
+    def start_cache(self, memory: Tensor, rows: int) -> list[dict]:
         """Creates the cache for incremental decoding.
 
         It holds the keys and values of the memory, and zeros for the keys and values of `rows` target tokens.

@@ -1,8 +1,11 @@
 """The encoder (section 3.1, Figure 1 left)."""
 
+from typing import Any
+
 import keras
 
-from keras_transformer.layers.attention import MultiHeadAttention, with_extras
+from keras_transformer.layers import Tensor
+from keras_transformer.layers.attention import MultiHeadAttention
 from keras_transformer.layers.embedding import TokenEmbedding
 from keras_transformer.layers.feed_forward import FeedForward
 from keras_transformer.layers.positional_encoding import DRAWN_ROWS, PositionalEncoding
@@ -21,10 +24,11 @@ class EncoderLayer(keras.layers.Layer):
         norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
-    def __init__(self, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
+    def __init__(self, dff: int, d_model: int, num_heads: int, dropout: float, norm_first: bool = False, **kwargs: Any):
         super().__init__(**kwargs)
-        self.sizes = {"dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout}
-        self.sizes |= {"norm_first": norm_first}
+        self.sizes = {
+            "dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout, "norm_first": norm_first,
+        }  # fmt: skip
         policy = self.dtype_policy
         self.self_attention = MultiHeadAttention(d_model, num_heads, name="self_attention", dtype=policy)
         self.self_attention_norm = AddAndNorm(dropout, norm_first, name="self_attention_norm", dtype=policy)
@@ -37,7 +41,9 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward.build(inputs_shape)
         self.feed_forward_norm.build(inputs_shape, inputs_shape)
 
-    def call(self, inputs, padding_mask, return_attention_scores=False, training=None):
+    def call(
+        self, inputs: Tensor, padding_mask: Tensor, return_attention_scores: bool = False, training: bool | None = None
+    ) -> Any:
         """Maps (batch, length, d_model) to the same shape. `padding_mask` is (batch, 1, 1, length), 1 = masked.
 
         With `return_attention_scores`, returns a tuple of the output and the attention weights, shape
@@ -50,7 +56,7 @@ class EncoderLayer(keras.layers.Layer):
         x = self.self_attention_norm(inputs, attended, training=training)
         outputs = self.feed_forward(self.feed_forward_norm.sublayer_input(x))
         x = self.feed_forward_norm(x, outputs, training=training)
-        return with_extras(x, None, scores if return_attention_scores else None)
+        return (x, scores) if return_attention_scores else x
 
     def compute_output_shape(self, inputs_shape, padding_mask_shape=None):
         return inputs_shape
@@ -72,10 +78,15 @@ class Encoder(keras.layers.Layer):
         norm_first: Whether to normalize each sublayer's input (pre-norm) instead of its output (post-norm).
     """
 
-    def __init__(self, num_layers, dff, d_model, num_heads, dropout, norm_first=False, **kwargs):
+    def __init__(
+        self, num_layers: int, dff: int, d_model: int, num_heads: int, dropout: float, norm_first: bool = False,
+        **kwargs: Any,
+    ):  # fmt: skip
         super().__init__(**kwargs)
-        self.sizes = {"num_layers": num_layers, "dff": dff, "d_model": d_model}
-        self.sizes |= {"num_heads": num_heads, "dropout": dropout, "norm_first": norm_first}
+        self.sizes = {
+            "num_layers": num_layers, "dff": dff, "d_model": d_model, "num_heads": num_heads, "dropout": dropout,
+            "norm_first": norm_first,
+        }  # fmt: skip
         policy = self.dtype_policy
         self.position = PositionalEncoding(DRAWN_ROWS, d_model, name="position", dtype=policy)
         self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
@@ -91,7 +102,10 @@ class Encoder(keras.layers.Layer):
         if self.norm:
             self.norm.build(x_shape)
 
-    def call(self, x, padding_mask, positions=None, return_attention_scores=False, training=None):
+    def call(
+        self, x: Tensor, padding_mask: Tensor, positions: Tensor | None = None, return_attention_scores: bool = False,
+        training: bool | None = None,
+    ) -> Any:  # fmt: skip
         """Encodes embeddings of shape (batch, length, d_model).
 
         Args:
@@ -112,7 +126,7 @@ class Encoder(keras.layers.Layer):
             scores.append(layer_scores)
         if self.norm:
             x = self.norm(x)
-        return with_extras(x, None, scores if return_attention_scores else None)
+        return (x, scores) if return_attention_scores else x
 
     def compute_output_shape(self, x_shape, *other_shapes):
         return x_shape

@@ -52,7 +52,7 @@ class Batcher:
     """Answers questions for the routes.
 
     Args:
-        engine: The `Engine` engine.
+        engine: The `Engine`.
         limits: The `Limits`.
         metrics: The `Metrics`, updated with batch sizes and the length of the queue.
     """

@@ -1,7 +1,7 @@
 """Protection of a server without an API key from web pages.
 
 The pages that a user visits can send requests to servers on the same machine. The browser says from where, in the
-header `Origin`. A page whose own name is made to lead to this machine (DNS rebinding) is betrayed by the header `Host`.
+header `Origin`. A page whose own name is made to lead to this machine (DNS rebinding) is detected by the header `Host`.
 """
 
 import urllib.parse

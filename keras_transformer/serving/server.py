@@ -27,7 +27,7 @@ def run_server(engine, listener, name, limits, key=None, origins=None, proxies=(
     """Serves until SIGTERM or Ctrl-C; then accepts no more requests and finishes those in progress.
 
     Args:
-        engine: The `Engine` engine.
+        engine: The `Engine`.
         listener: A listening socket.
         name: The model's name in TensorFlow Serving's paths.
         limits: The `Limits`.

@@ -8,6 +8,7 @@ import inspect
 
 import gradio
 
+from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.errors import InputError
 from keras_transformer.language import language_of_context
@@ -35,7 +36,7 @@ class Studio:
     def bot(self, name):
         """Returns the `Chatbot` of a run; raises `InputError` if there is none or it is not trained yet."""
         path = self.workspace.run(name)
-        stamp = [(path / file).stat().st_mtime_ns for file in (WEIGHTS, "answering.json") if (path / file).exists()]
+        stamp = [(path / file).stat().st_mtime_ns for file in (WEIGHTS, ANSWERING) if (path / file).exists()]
         bot, former = self._bots.pop(name, (None, None))
         if bot is None or stamp != former:
             bot = Chatbot.load(path)

@@ -22,7 +22,7 @@ from keras_transformer.data.text_files import GZIP
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.runs.atomic_io import write_atomically
-from keras_transformer.runs.run import Run
+from keras_transformer.runs.run import WEIGHTS, Run
 
 CORPORA, SCRATCH = "corpora", ".studio"
 NAME = re.compile(r"\w[\w.-]{0,59}")
@@ -59,7 +59,7 @@ class Workspace:
 
     def trained(self):
         """Returns the names of the runs that can answer, the latest first."""
-        return [name for name in self.runs() if (self.path / name / "weights.safetensors").is_file()]
+        return [name for name in self.runs() if (self.path / name / WEIGHTS).is_file()]
 
     def run(self, name):
         """Returns the folder of a run; raises `InputError` if there is none of this name."""

@@ -32,6 +32,11 @@ def turns_of(question, limit):
     return [question] if limit == 1 else [turn for turn in question.split(BETWEEN) if turn.strip()][-limit:]
 
 
+def one_line(text):
+    """Joins the lines of a text, such as the turns of a question, with " / "."""
+    return " / ".join(text.strip().splitlines())
+
+
 def join(rows, tokenizer, max_length):
     """Joins the ids of turns with separators, and drops the earliest turns until they fit."""
     while len(rows) > 1 and max_length is not None and sum(map(len, rows)) + len(rows) + 1 > max_length:

@@ -200,7 +200,7 @@ def write_metrics(path, rows):
 
 
 STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""Ctrl-C, the end of a job or of the system, and the end of the terminal, which Windows has not."""
+"""Ctrl-C, the termination of the job, and a closed terminal (which is no signal on Windows)."""
 
 
 class StopOnInterrupt(keras.callbacks.Callback):

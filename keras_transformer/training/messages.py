@@ -1,14 +1,52 @@
-"""Messages of a training: warnings about unsuitable settings, and sample answers."""
+"""Messages of a training: what it starts with, warnings and hints, how it ended, and sample answers."""
 
 import numpy as np
 
 from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.data.split import SPLITS
 from keras_transformer.language import translate as _
-from keras_transformer.runs.history import best_row, has_diverged
-from keras_transformer.text.turns import BETWEEN
+from keras_transformer.language import translate_count
+from keras_transformer.runs.history import SCORE, best_row, has_diverged, is_perfect
+from keras_transformer.text.turns import BETWEEN, one_line
 
 SAMPLES = 5  # Number of sample questions answered at the end of training.
 CLEARLY = 0.01  # Minimum relative improvement of the last epoch for a hint to train longer.
+
+
+def start_message(run, model, training, step, where):
+    """Returns the message at the start of a training."""
+    run_dir = _("{run} from {parent}", run=run.path, parent=run.origin["path"]) if run.origin else run.path
+    if step:
+        start = _("Resuming at step {step} of {run} on {devices}", step=step, run=run_dir, devices=where)
+    else:
+        start = _("Training {run} on {devices}", run=run_dir, devices=where)
+    facts = [
+        _("{count:,} parameters", count=model.count_params()),
+        training_pairs(len(training.encoded), run.corpus["train"]),
+        *split_sizes(run.corpus),
+        translate_count("{count:,} step an epoch", "{count:,} steps an epoch", len(training)),
+        translate_count("at most {count} epoch", "at most {count} epochs", run.config.epochs),
+    ]
+    return f"{start}: {', '.join(facts)}"
+
+
+def training_pairs(count, of_corpus):
+    """Returns the number of pairs to train on as text; those beyond the corpus are copies that vary."""
+    if count <= of_corpus:
+        return translate_count("{count:,} pair", "{count:,} pairs", count)
+    return _("{count:,} pairs ({varied:,} of them varied copies)", count=count, varied=count - of_corpus)
+
+
+def split_sizes(corpus):
+    """Returns the numbers of pairs for validation and test, with their shares of the corpus, as a list of texts."""
+    if corpus["validation"] == corpus["pairs"]:  # Nothing is held out.
+        return [_("validated on the whole corpus")]
+    purposes = {
+        "validation": _("{count:,} for validation ({share:.0%})"),
+        "test": _("{count:,} for test ({share:.0%})"),
+    }
+    sizes = {name: corpus[name] for name in SPLITS[1:] if corpus[name]}
+    return [purposes[name].format(count=size, share=size / corpus["pairs"]) for name, size in sizes.items()]
 
 
 def warm_up_warning(config, batches):
@@ -46,6 +84,49 @@ def epochs_hint(config, rows):
     return _("The best epoch was the last one: more --epochs may give better answers.")
 
 
+def end_message(run, summary):
+    """Returns the message at the end of a training."""
+    if not summary["finished"]:
+        return _("Stopped and saved in {run}. Run the same command to resume.", run=run.path)
+    done = _(
+        "Done in {seconds:.0f} s: best epoch {best} of {epochs}, {score:.3f} validation bits per character, kept in "
+        "{run}.",
+        seconds=summary["seconds"],
+        best=summary["best_epoch"],
+        epochs=summary["epochs"],
+        score=summary[SCORE],
+        run=run.path,
+    )
+    if summary["epochs"] < run.config.epochs and is_perfect(summary, run.config.monitor):
+        why = _("It ended early, because every token of the validation answers was predicted.")
+        return f"{done} {why}"
+    return done
+
+
+def finished_message(run, summary):
+    """Returns the message for a run whose training had already ended."""
+    epochs, limit = summary["epochs"], run.config.epochs
+    finished = _(
+        "Nothing left to train: {run} is finished, with best epoch {best} of {epochs} and {score:.3f} validation bits "
+        "per character.",
+        run=run.path,
+        best=summary["best_epoch"],
+        epochs=epochs,
+        score=summary[SCORE],
+    )
+    if is_perfect(summary, run.config.monitor):
+        return finished
+    if epochs >= limit:
+        advice = _("To train longer, raise --epochs.")
+        return f"{finished} {advice}"
+    advice = _(
+        "To train longer, raise --patience (it stopped early, at epoch {epochs} of {limit}).",
+        epochs=epochs,
+        limit=limit,
+    )
+    return f"{finished} {advice}"
+
+
 def sample_answers(run, validation, training):
     """Answers evenly spaced validation questions with the best weights of a run.
 
@@ -69,8 +150,3 @@ def question_text(tokenizer, ids):
     """Decodes the token ids of a question; each turn becomes a line."""
     turns = np.split(ids, np.flatnonzero(ids == tokenizer.separator_id)) if tokenizer.separator_id else [ids]
     return BETWEEN.join(tokenizer.decode(turns))
-
-
-def one_line(text):
-    """Joins the lines of a text with " / "."""
-    return " / ".join(text.splitlines())

@@ -146,7 +146,7 @@ def make_plan(
     if not run and not given_warm_up:
         config = fitting_warm_up(config, config.epochs * len(training))
     if run and (finished := finished_epochs(run)) >= config.epochs:
-        config = config.replace(epochs=finished)  # Nothing is left to train, and the run says what would repeat it.
+        config = config.replace(epochs=finished)  # Nothing is left to train; the recorded settings stay as they are.
     else:
         make_schedule(config, config.epochs * len(training))  # Raises for an invalid one.
     return Plan(

@@ -1,4 +1,4 @@
-"""What is done when the run folder is moved or deleted during its training: the training is saved in a new folder."""
+"""Saves a training in a new folder if its run folder is moved or deleted."""
 
 import contextlib
 import errno

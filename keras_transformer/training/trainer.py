@@ -17,13 +17,11 @@ from keras_transformer.backend.xla import fuse_elementwise
 from keras_transformer.chat.answering import ANSWERING
 from keras_transformer.config import Config
 from keras_transformer.data.corpus import Corpus
-from keras_transformer.data.split import SPLITS
 from keras_transformer.language import translate as _
-from keras_transformer.language import translate_count
 from keras_transformer.models.packed import packed
 from keras_transformer.runs.atomic_io import remove_leftovers
 from keras_transformer.runs.checksums import remove_recorded, write_json_recorded
-from keras_transformer.runs.history import SCORE, best_scores, is_perfect, stops_early
+from keras_transformer.runs.history import best_scores, stops_early
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import LOGS, SUMMARY, Run
 from keras_transformer.training import callbacks as training_callbacks
@@ -42,7 +40,14 @@ from keras_transformer.training.ema import AveragedWeights
 from keras_transformer.training.fine_tuning import load_origin
 from keras_transformer.training.initialization import initialize_as_tensorflow
 from keras_transformer.training.losses import TokenLoss
-from keras_transformer.training.messages import epochs_hint, sample_answers, warm_up_warning
+from keras_transformer.training.messages import (
+    end_message,
+    epochs_hint,
+    finished_message,
+    sample_answers,
+    start_message,
+    warm_up_warning,
+)
 from keras_transformer.training.metrics import Perplexity, TokenAccuracy
 from keras_transformer.training.optimizer import make_optimizer
 from keras_transformer.training.plan import make_plan
@@ -271,85 +276,6 @@ def compiled_model(run, tokens_per_batch, steps_per_epoch=1, precision_name="flo
     vocab_size = run.target_tokenizer.vocab_size
     model.compute_metrics(None, np.zeros((1, 1), "int32"), np.zeros((1, 1, vocab_size), "float32"))
     return model
-
-
-def start_message(run, model, training, step, where):
-    """Returns the message at the start of a training."""
-    run_dir = _("{run} from {parent}", run=run.path, parent=run.origin["path"]) if run.origin else run.path
-    if step:
-        start = _("Resuming at step {step} of {run} on {devices}", step=step, run=run_dir, devices=where)
-    else:
-        start = _("Training {run} on {devices}", run=run_dir, devices=where)
-    facts = [
-        _("{count:,} parameters", count=model.count_params()),
-        training_pairs(len(training.encoded), run.corpus["train"]),
-        *split_sizes(run.corpus),
-        translate_count("{count:,} step an epoch", "{count:,} steps an epoch", len(training)),
-        translate_count("at most {count} epoch", "at most {count} epochs", run.config.epochs),
-    ]
-    return f"{start}: {', '.join(facts)}"
-
-
-def training_pairs(count, of_corpus):
-    """Returns the number of pairs to train on as text; those beyond the corpus are copies that vary."""
-    if count <= of_corpus:
-        return translate_count("{count:,} pair", "{count:,} pairs", count)
-    return _("{count:,} pairs ({varied:,} of them varied copies)", count=count, varied=count - of_corpus)
-
-
-def split_sizes(corpus):
-    """Returns the numbers of pairs for validation and test, with their shares of the corpus, as a list of texts."""
-    if corpus["validation"] == corpus["pairs"]:  # Nothing is held out.
-        return [_("validated on the whole corpus")]
-    purposes = {
-        "validation": _("{count:,} for validation ({share:.0%})"),
-        "test": _("{count:,} for test ({share:.0%})"),
-    }
-    sizes = {name: corpus[name] for name in SPLITS[1:] if corpus[name]}
-    return [purposes[name].format(count=size, share=size / corpus["pairs"]) for name, size in sizes.items()]
-
-
-def end_message(run, summary):
-    """Returns the message at the end of a training."""
-    if not summary["finished"]:
-        return _("Stopped and saved in {run}. Run the same command to resume.", run=run.path)
-    done = _(
-        "Done in {seconds:.0f} s: best epoch {best} of {epochs}, {score:.3f} validation bits per character, kept in "
-        "{run}.",
-        seconds=summary["seconds"],
-        best=summary["best_epoch"],
-        epochs=summary["epochs"],
-        score=summary[SCORE],
-        run=run.path,
-    )
-    if summary["epochs"] < run.config.epochs and is_perfect(summary, run.config.monitor):
-        why = _("It ended early, because every token of the validation answers was predicted.")
-        return f"{done} {why}"
-    return done
-
-
-def finished_message(run, summary):
-    """Returns the message for a run whose training had already ended."""
-    epochs, limit = summary["epochs"], run.config.epochs
-    finished = _(
-        "Nothing left to train: {run} is finished, with best epoch {best} of {epochs} and {score:.3f} validation bits "
-        "per character.",
-        run=run.path,
-        best=summary["best_epoch"],
-        epochs=epochs,
-        score=summary[SCORE],
-    )
-    if is_perfect(summary, run.config.monitor):
-        return finished
-    if epochs >= limit:
-        advice = _("To train longer, raise --epochs.")
-        return f"{finished} {advice}"
-    advice = _(
-        "To train longer, raise --patience (it stopped early, at epoch {epochs} of {limit}).",
-        epochs=epochs,
-        limit=limit,
-    )
-    return f"{finished} {advice}"
 
 
 def print_samples(run, validation, training):

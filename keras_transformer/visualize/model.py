@@ -247,7 +247,6 @@ def plot_model_shape(model: keras.Model) -> Figure:
         ValueError: If the model was not built by `transformer()`.
     """
     from keras_transformer.visualize.figure import drawing
-    from keras_transformer.visualize.model import Sheet
 
     shape = shape_of(model)
     height = PRE_NORM_HEIGHT if shape.decoder.norm else POST_NORM_HEIGHT

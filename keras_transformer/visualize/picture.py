@@ -5,6 +5,7 @@ import pathlib
 
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.language import translate as _
+from keras_transformer.runs.atomic_io import write_atomically
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -36,8 +37,6 @@ def check_writable_path(path):
 
 def save(figure, path):
     """Writes a matplotlib `Figure` to a file, atomically; raises `InputError` like `check`."""
-    from keras_transformer.runs.atomic_io import write_atomically  # Imports Keras.
-
     check(path)
     write_atomically(path, image(figure, pathlib.Path(path).suffix.lower()))
 

@@ -2,7 +2,6 @@ import pytest
 
 from keras_transformer.chat.answering import WAYS, Answer, Answering, checked_way
 from keras_transformer.chat.datastore import Exchange, Match
-from keras_transformer.cli.generation_options import WAYS as WAYS_OF_COMMANDS
 from keras_transformer.cli.generation_options import source_lines
 from keras_transformer.errors import InputError
 
@@ -27,8 +26,8 @@ def test_a_damaged_file_is_named(tmp_path, text):
         Answering.load(tmp_path)
 
 
-def test_the_ways_are_those_of_the_commands():
-    assert WAYS == WAYS_OF_COMMANDS
+def test_there_are_three_ways_and_no_others():
+    assert WAYS == ("generate", "retrieve", "hybrid")
     with pytest.raises(InputError, match="unknown way of answering 'guess': choose one of generate, retrieve, hybrid"):
         checked_way("guess")
 

@@ -66,7 +66,7 @@ def test_warnings_are_numbered_and_counted(corpus, capsys):
     status, lines, _ = check(capsys, corpus)
     assert status == 0
     assert lines[-4:] == [
-        "  1. 1 of 1,202 rows left out: no answer in 1 row (1203): mend or delete them",
+        "  1. 1 of 1,202 rows left out: no answer in 1 row (1203): fix or delete them",
         "  2. invisible characters in 1 row (1202): remove them: texts that look the same are not",
         "",
         "Verdict: fit with warnings (2)",

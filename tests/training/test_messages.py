@@ -4,9 +4,35 @@ import pytest
 from keras_transformer import Chatbot, Config, Run, Tokenizer, train
 from keras_transformer.data.tokenized import encode_pairs
 from keras_transformer.training import trainer
-from keras_transformer.training.messages import epochs_hint, question_text, sample_answers, warm_up_warning
+from keras_transformer.training.messages import (
+    epochs_hint,
+    question_text,
+    sample_answers,
+    split_sizes,
+    training_pairs,
+    warm_up_warning,
+)
 
 pytestmark = pytest.mark.heavy
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shown"),
+    [
+        ({"train": 90, "validation": 5, "test": 5}, ["5 for validation (5%)", "5 for test (5%)"]),
+        ({"train": 90, "validation": 10, "test": 0}, ["10 for validation (10%)"]),
+        ({"train": 100, "validation": 100, "test": 0}, ["validated on the whole corpus"]),
+    ],
+)
+def test_the_sizes_of_the_splits(sizes, shown):
+    assert split_sizes({"pairs": 100, **sizes}) == shown
+
+
+def test_pairs_that_are_not_of_the_corpus_are_counted_apart():
+    assert training_pairs(1, 1) == "1 pair"
+    assert training_pairs(62, 62) == "62 pairs"
+    assert training_pairs(60, 62) == "60 pairs"  # Two are too long.
+    assert training_pairs(1120, 62) == "1,120 pairs (1,058 of them varied copies)"
 
 
 def test_a_warm_up_longer_than_the_training_is_said():

@@ -284,25 +284,6 @@ def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(few_p
     assert Run(tmp_path / "run").config.monitor == "accuracy"
 
 
-@pytest.mark.parametrize(
-    ("sizes", "shown"),
-    [
-        ({"train": 90, "validation": 5, "test": 5}, ["5 for validation (5%)", "5 for test (5%)"]),
-        ({"train": 90, "validation": 10, "test": 0}, ["10 for validation (10%)"]),
-        ({"train": 100, "validation": 100, "test": 0}, ["validated on the whole corpus"]),
-    ],
-)
-def test_the_sizes_of_the_splits(sizes, shown):
-    assert trainer.split_sizes({"pairs": 100, **sizes}) == shown
-
-
-def test_pairs_that_are_not_of_the_corpus_are_counted_apart():
-    assert trainer.training_pairs(1, 1) == "1 pair"
-    assert trainer.training_pairs(62, 62) == "62 pairs"
-    assert trainer.training_pairs(60, 62) == "60 pairs"  # Two are too long.
-    assert trainer.training_pairs(1120, 62) == "1,120 pairs (1,058 of them varied copies)"
-
-
 def test_another_corpus_or_setting_is_refused(trained, pairs, tmp_path):
     run_dir, _ = trained
     with pytest.raises(InputError, match=r"was trained on another corpus, .* \(160 pairs then, 150 now\): .*run-2$"):

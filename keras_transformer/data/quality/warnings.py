@@ -56,7 +56,7 @@ def _left_out(survey):
         count = sum(rows.count for rows in survey.left_out.values())
         kinds = (_("{problem} in {rows}", problem=_(problem), rows=rows) for problem, rows in survey.left_out.items())
         yield _(
-            "{count:,} of {all:,} rows left out: {kinds}: mend or delete them",
+            "{count:,} of {all:,} rows left out: {kinds}: fix or delete them",
             count=count,
             all=len(survey) + count,
             kinds="; ".join(kinds),

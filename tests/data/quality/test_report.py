@@ -138,7 +138,7 @@ def test_unfit(tmp_path, data, reason):
 def test_what_is_left_out_is_told_of_an_unfit_corpus_too(tmp_path):
     report = check_corpus(write(tmp_path, [("안녕?", "")]))
     assert report.left_out == {"no answer": Rows(1, (2,))}
-    assert report.warnings == ("1 of 1 rows left out: no answer in 1 row (2): mend or delete them",)
+    assert report.warnings == ("1 of 1 rows left out: no answer in 1 row (2): fix or delete them",)
 
 
 def test_a_few_lines_in_another_encoding_are_named(tmp_path):
