@@ -13,6 +13,7 @@ from benchmarks.recipe.commands import english_pairs, korean_pairs
 from keras_transformer import InputError, load_pairs
 from keras_transformer.text.normalize import normalize
 
+FOLDER = pathlib.Path(__file__).parent  # Of the FAQs.
 KNOWN, UNSEEN = "known questions", "unseen questions"
 """What a corpus of each kind is measured by: its own questions, also reworded; or the test split."""
 IN_ORDINARY_WORDS, IN_OTHER_WORDS = "in ordinary words", "in other words"
@@ -158,15 +159,23 @@ def faq(language, size):
     """
     if size not in FAQ_SIZES:
         raise ValueError(f"the FAQ has sizes {FAQ_SIZES}, not {size}")
-    return read_pairs(pathlib.Path(__file__).with_name(f"faq_{language}.csv"))[:size]
+    return read_pairs(FOLDER / f"faq_{language}.csv")[:size]
 
 
-def faq_asked(language):
+def services(language):
+    """Returns 160 pairs: 40 of each of a guest house, a hair salon, a gym, and a school or a help desk."""
+    return read_pairs(FOLDER / f"faq_services_{language}.csv")
+
+
+def faq_asked(name):
     """Returns how users who have not read a FAQ ask its questions, as `Source.asked` does.
 
     In ordinary words, they are asked briefly and often with the same noun.
+
+    Args:
+        name: "ko" or "en", or "services_ko" or "services_en".
     """
-    with open(pathlib.Path(__file__).with_name(f"faq_{language}_asked.csv"), encoding="utf-8", newline="") as file:
+    with open(FOLDER / f"faq_{name}_asked.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     columns = {name: name.removeprefix("in ") for name in (IN_ORDINARY_WORDS, IN_OTHER_WORDS)}
     return {name: {row["question"]: row[column] for row in rows} for name, column in columns.items()}
@@ -182,6 +191,15 @@ CORPORA = {
         )
         for language, name in FAQ_LANGUAGES.items()
         for size in FAQ_SIZES
+    },
+    **{
+        f"faq_services_{language}": Source(
+            KNOWN,
+            f"FAQ of four services in {name}, 160 pairs",
+            functools.partial(services, language),
+            asked=functools.partial(faq_asked, f"services_{language}"),
+        )
+        for language, name in FAQ_LANGUAGES.items()
     },
     "small_talk": Source(KNOWN, "small talk in Korean and English", functools.partial(read_pairs, SMALL_TALK)),
     "copy": Source(UNSEEN, "3 to 10 of 30 made-up words, repeated as they are", copy),

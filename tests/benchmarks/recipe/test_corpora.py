@@ -66,21 +66,27 @@ def test_the_answers_of_a_faq_are_a_sentence_or_two_and_almost_all_different(lan
 
 @pytest.mark.parametrize("language", FAQ_LANGUAGES)
 def test_the_faq_is_plain_utf_8(language):
-    text = (corpora.pathlib.Path(corpora.__file__).with_name(f"faq_{language}.csv")).read_bytes().decode("utf-8")
+    text = (corpora.FOLDER / f"faq_{language}.csv").read_bytes().decode("utf-8")
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[0] == ["question", "answer"] and {len(row) for row in rows} == {2}
     assert len(rows) == 301 and "\r" not in text and "\ufeff" not in text
 
 
-@pytest.mark.parametrize("language", FAQ_LANGUAGES)
-def test_its_questions_are_asked_in_ordinary_and_in_other_words(language):
-    known = [question for question, _ in faq(language, 300)]
-    scores = questions_by_score(CORPORA[f"faq_{language}_40"])
-    for name in (IN_ORDINARY_WORDS, IN_OTHER_WORDS):
-        asked = faq_asked(language)[name]
+@pytest.mark.parametrize(
+    ("name", "size", "corpus", "pairs"),
+    [
+        *((language, 300, f"faq_{language}_40", 40) for language in FAQ_LANGUAGES),
+        *((f"services_{language}", 160, f"faq_services_{language}", 160) for language in FAQ_LANGUAGES),
+    ],
+)
+def test_its_questions_are_asked_in_ordinary_and_in_other_words(name, size, corpus, pairs):
+    known = [question for question, _ in corpora.read_pairs(corpora.FOLDER / f"faq_{name}.csv")]
+    scores = questions_by_score(CORPORA[corpus])
+    for words in (IN_ORDINARY_WORDS, IN_OTHER_WORDS):
+        asked = faq_asked(name)[words]
         assert list(asked) == known
-        assert len(set(asked.values())) == 300 and not set(asked.values()) & set(known)
-        assert len(scores[name]) == 40
+        assert len(set(asked.values())) == size and not set(asked.values()) & set(known)
+        assert len(scores[words]) == pairs
 
 
 def test_a_faq_has_no_other_sizes():
