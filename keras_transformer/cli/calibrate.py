@@ -18,7 +18,7 @@ from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
-LEAST_QUESTIONS, BETTER_QUESTIONS = 9, 39  # Which the last of these rates and the default one of `--refusals` need.
+LEAST_QUESTIONS, BETTER_QUESTIONS = 9, 39  # 2 / rate − 1, for the rates 20 % and 5 % (the default of `--refusals`).
 
 
 def add_calibrate(commands):
@@ -47,8 +47,6 @@ def run_calibrate(options):
     check_own_corpus(options, run)
     split = read_split(options, run)
     questions = without_duplicates(split.pairs["question"])
-    message = _("Asking {count:,} questions: {split} …", count=len(questions), split=split.in_words())
-    echo(message, file=sys.stderr, flush=True)
     if len(questions) < LEAST_QUESTIONS:
         raise InputError(
             _(
@@ -58,6 +56,8 @@ def run_calibrate(options):
                 better=BETTER_QUESTIONS,
             )
         )
+    message = _("Asking {count:,} questions: {split} …", count=len(questions), split=split.in_words())
+    echo(message, file=sys.stderr, flush=True)
     confidence = calibrate(options.run, questions, answer_by=options.answer_by, generation=generation)
     about = summary(confidence)
     echo(json.dumps(about, ensure_ascii=False) if options.json else "\n".join(in_lines(options.run, about)))

@@ -47,7 +47,6 @@ UNSURE = translatable("  Not sure: the nearest known question is “{question}�
 SUGGESTIONS = translatable(
     "  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong."
 )
-
 EXAMPLES = translatable("  I do not know that. You can ask me, for example (type a number):")
 # The same without commands, for pipes.
 UNSURE_ALONE = translatable("  Not sure: the nearest known question is “{question}”.")

@@ -1,5 +1,6 @@
 """Command-line options for generation: the way of answering, the decoding strategy, and the fallback."""
 
+import pathlib
 import sys
 
 from keras_transformer.chat.answering import GENERATE, WAYS
@@ -111,16 +112,21 @@ def check_answer_by(options, *run_dirs):
 
 
 def tell_unfinished(*run_dirs):
-    """Says on standard error which of the runs have not been trained to the end: they may answer badly."""
+    """Says on standard error which of the runs have not been trained to the end: they may answer badly.
+
+    An export, which cannot be trained, is none of them.
+    """
+    from keras_transformer.export.manifest import ABOUT
     from keras_transformer.runs.run import Run
 
     for run_dir in run_dirs:
-        if Run.exists(run_dir) and Run(run_dir).summary() is None:
-            echo(
-                _("{run_dir}: training has not finished. Run the same train command to finish it.", run_dir=run_dir),
-                file=sys.stderr,
-                flush=True,
+        is_run = Run.exists(run_dir) and not pathlib.Path(run_dir, ABOUT).is_file()
+        if is_run and Run(run_dir).summary() is None:
+            message = _(
+                "{run_dir}: training has not finished. If it has stopped, run the same train command to finish it.",
+                run_dir=run_dir,
             )
+            echo(message, file=sys.stderr, flush=True)
 
 
 def source_lines(answer, has_datastore):

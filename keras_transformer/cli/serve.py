@@ -9,6 +9,7 @@ import warnings
 
 from keras_transformer.chat.answering import RETRIEVE
 from keras_transformer.cli.console import add_command, echo
+from keras_transformer.cli.generation_options import tell_unfinished
 from keras_transformer.errors import InputError, import_extra
 from keras_transformer.language import ENGLISH, language_in_use
 from keras_transformer.language import translate as _
@@ -103,6 +104,7 @@ def run_serve(options):
         from keras_transformer.serving.server import run_server
 
         say(_("Loading {run} …", run=options.run))
+        tell_unfinished(options.run)
         engine = make_engine(pathlib.Path(options.run))
         address = address_of(listener)
         say(_("Warming up …  {address}/health reports when the server is ready.", address=address))

@@ -11,13 +11,13 @@ from keras_transformer.text.normalize import compose
 # Compared without case and spaces; if a header has several of them, the first in this order is used.
 QUESTION_NAMES = (
     "question", "questions", "q", "query", "instruction", "input", "inputs", "source", "src", "prompt", "request",
-    "utterance", "context", "patterns", "질문", "질의", "물음", "문의", "질문내용", "문의내용", "문의사항", "질문사항",
-    "궁금한점", "문제", "발화", "입력", "원문",
+    "utterance", "context", "patterns", "질문", "질의", "물음", "문의", "질문내용", "문의내용", "문제", "발화", "입력",
+    "원문", "문의사항", "질문사항", "궁금한점",
 )  # fmt: skip
 ANSWER_NAMES = (
     "answer", "answers", "a", "reply", "response", "responses", "output", "outputs", "target", "tgt", "completion",
-    "translation", "답변", "답", "대답", "응답", "회신", "답변내용", "정답", "안내", "안내문", "안내사항",
-    "출력", "번역", "번역문",
+    "translation", "답변", "답", "대답", "응답", "회신", "답변내용", "정답", "출력", "번역", "번역문",
+    "안내", "안내문", "안내사항",
 )  # fmt: skip
 
 SENTENCE = re.compile(r".*[?!？！…。]|.*[\s가-힣].*\.", re.DOTALL)  # Unlike the name "No."

@@ -132,7 +132,7 @@ def delimited_records(lines, delimiter):
                     width = width or len(cells)
                     if len(cells) != width and len(read) > 1:
                         raise csv.Error("a quote swallowed the next rows")
-                    yield start + 1, cells, _cells_problem(cells, width, read[0])
+                    yield start + 1, cells, _cells_problem(cells, width, read[0], delimiter)
                 start += len(read)
                 read.clear()
         except csv.Error:
@@ -146,11 +146,13 @@ def delimited_records(lines, delimiter):
             return
 
 
-def _cells_problem(cells, width, line):
+def _cells_problem(cells, width, line, delimiter):
     if len(cells) != width:
         if len(cells) == 1:
             return Message("1 column instead of {width}", width=width)
-        if len(cells) < width:
-            return Message("{count} columns instead of {width}", count=len(cells), width=width)
-        return Message("{count} columns instead of {width} (quote cells with commas)", count=len(cells), width=width)
+        if len(cells) > width and delimiter == ",":
+            return Message(
+                "{count} columns instead of {width} (quote cells with commas)", count=len(cells), width=width
+            )
+        return Message("{count} columns instead of {width}", count=len(cells), width=width)
     return NUL if "\0" in line else None

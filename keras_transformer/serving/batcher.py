@@ -158,7 +158,7 @@ class Batcher:
     async def results_of(self, questions, settings):
         """Returns the answers to each of the questions, or an exception.
 
-        Questions that fail together are asked alone: one that has no answer with the required words, say, shall not
+        Questions that fail together are asked in halves: one that has no answer with the required words, say, shall not
         fail those of other clients.
         """
         try:
@@ -166,7 +166,9 @@ class Batcher:
         except InputError as error:
             if len(questions) == 1:
                 return [error]
-            return [result for question in questions for result in await self.results_of([question], settings)]
+            middle = len(questions) // 2
+            halves = questions[:middle], questions[middle:]
+            return [result for half in halves for result in await self.results_of(half, settings)]
         except Exception as error:
             return [error] * len(questions)
 

@@ -9,7 +9,7 @@ from keras_transformer.serving.limits import MAX_BODY, Rate, RequestRejected
 from keras_transformer.serving.logs import LOG
 
 SECONDS_WRONG_KEY = 1.0  # Delay of the response to a wrong key, so that guessing takes long.
-OPEN = ("/health", "/docs", "/openapi.json")  # Require no key, because they reveal nothing about the model.
+OPEN = ("/", "/health", "/docs", "/openapi.json")  # Require no key, because they reveal nothing about the model.
 
 
 class Gate:

@@ -172,6 +172,11 @@ def answers(page, question, said, run, *controls):
     guide = None if generation and generation.num_return > 1 else guidance(bot, asked, question, way)
     if guide and guide.reply:
         turn = Turn(question, guide.reply, guide.reply, suggested=guide.questions)
+    elif guide:
+        near = _("I do not know that. Did you mean one of these? If not, teach me the answer.")
+        unsure = near if guide.matches else _("I do not know that. You can ask me, for example:")
+        turn = Turn(question, unsure, suggested=guide.questions)
+        cited = matches_table(guide.matches) if guide.matches else ""
     elif unknown := unknown_characters(bot, asked, question, way):
         turn = Turn(question, _("I do not know any of these characters: {characters}", characters=" ".join(unknown)))
     elif generation and generation.num_return > 1:
@@ -179,11 +184,6 @@ def answers(page, question, said, run, *controls):
         answer = candidates[0]
         listing = (f"{number}. {one.text}  ({one.score:.2f})" for number, one in enumerate(candidates, 1))
         turn = Turn(question, "\n".join(listing), answer.text)
-    elif guide:
-        near = _("I do not know that. Did you mean one of these? If not, teach me the answer.")
-        unsure = near if guide.matches else _("I do not know that. You can ask me, for example:")
-        turn = Turn(question, unsure, suggested=guide.questions)
-        cited = matches_table(guide.matches) if guide.matches else ""
     else:
         stream, reply = bot.stream(asked, answer_by=options.answer_by, generation=generation), ""
         while answer is None:

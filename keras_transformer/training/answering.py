@@ -14,6 +14,7 @@ from keras_transformer.data.augmentation import augment
 from keras_transformer.data.catalog import packaged_file
 from keras_transformer.data.corpus import load_pairs
 from keras_transformer.data.split import canonical
+from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
 from keras_transformer.training.corrections import corrected
 from keras_transformer.training.progress import say
@@ -36,17 +37,35 @@ def index_memorized(run, corpus):
     Args:
         run: The `Run`.
         corpus: Its `Corpus`.
+
+    Returns:
+        Whether the run has its datastore, of this training or of its part before an interruption.
     """
-    if run.config.hold_out or Datastore.exists(run.path):
-        return
+    if run.config.hold_out or run.summary():
+        return False
+    if is_indexed(run):
+        return True
     exchanges, _validation = exchanges_of(run, corpus)
-    if len(exchanges) <= MOST_EXCHANGES:
-        index(run, exchanges)
+    if len(exchanges) > MOST_EXCHANGES:
+        return False
+    say(_("Indexing the questions …"))
+    index(run, exchanges)
+    return True
+
+
+def is_indexed(run):
+    """Returns whether a run has a datastore that is not damaged."""
+    if not Datastore.exists(run.path):
+        return False
+    try:
+        Datastore(run.path, run.id)
+    except InputError:
+        return False
+    return True
 
 
 def index(run, exchanges):
     """Creates the datastore of a run from its `Exchange`s. Corrections are kept."""
-    say(_("Indexing the questions …"))
     small = len(exchanges) < SMALL_CORPUS
     embeddings = learn_embeddings(
         *questions_and_answers(exchanges), run.config.seed, background=background() if small else ()
@@ -54,12 +73,13 @@ def index(run, exchanges):
     save_datastore(run.path, run.id, exchanges, embeddings)
 
 
-def prepare_answers(run, corpus):
-    """Creates the datastore of a trained run, unless it has one, and chooses its answering mode.
+def prepare_answers(run, corpus, indexed=False):
+    """Creates the datastore of a trained run and chooses its answering mode.
 
     Args:
         run: The `Run`, with its best weights.
         corpus: Its `Corpus`.
+        indexed: Whether the run has its datastore, by `index_memorized`.
 
     Returns:
         A one-line message with the choice and its reason.
@@ -68,9 +88,8 @@ def prepare_answers(run, corpus):
     if len(exchanges) > MOST_EXCHANGES:
         Answering().save(run.path)
         return _("More than {most:,} exchanges: answers are generated, without a datastore.", most=MOST_EXCHANGES)
-    if not Datastore.exists(run.path):
+    if not indexed:
         index(run, exchanges)
-    say(_("Choosing how to answer …"))
     bot = Chatbot.load(run.path)
     answering = choose_answering(bot, draw_questions(validation, run.config))
     answering.save(run.path)

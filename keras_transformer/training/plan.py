@@ -16,6 +16,7 @@ from keras_transformer.data.corpus import Corpus, Survey
 from keras_transformer.data.packing import PackedRows
 from keras_transformer.data.quality.recommendation import recommend_for
 from keras_transformer.data.recombination import recombine
+from keras_transformer.data.text_files import GZIP
 from keras_transformer.data.tokenized import PairEncoder
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
@@ -124,6 +125,8 @@ def make_plan(
     survey = survey or corpus.survey(config.turns, config.hold_out)
     if run:
         check_corpus(run, survey)
+    elif (note := headerless_note(survey.sample)) and process_number() == 0:
+        say(note)
     if parent:
         check_parent(parent, config)
     corrections = corrections_for(run, parent)
@@ -195,8 +198,6 @@ def chosen_config(
     recommendation = recommendation.replace(**settings)
     if process_number() == 0:
         say(recommendation.line)
-        if note := headerless_note(survey.sample):
-            say(note)
     return recommendation.config, survey
 
 
@@ -209,12 +210,14 @@ def headerless_note(sample):
     if "file" not in sample:
         return None
     for pair in sample[sample["row"] == 1].itertuples():
-        if isinstance(pair.file, str) and pair.file.lower().endswith(TABLES):
+        is_one_table = isinstance(pair.file, str) and " + " not in pair.file  # Parallel files have no header.
+        if is_one_table and pair.file.lower().removesuffix(GZIP).endswith(TABLES):
+            question, answer = listing([pair.question]), listing([pair.answer])
             return _(
                 "{path} has no header; its first pair: {question} → {answer}",
                 path=pair.file,
-                question=pair.question,
-                answer=listing([pair.answer]),
+                question=question,
+                answer=answer,
             )
     return None
 

@@ -34,11 +34,11 @@ def check_corpus(run, survey):
     if run.corpus.get("fingerprint") == survey.fingerprint:
         return
     values = {"path": run.path, "pairs": run.corpus.get("pairs"), "others": survey.pairs}
-    if read_corrections(run.path / CORRECTIONS):
+    if run.corpus.get("corrections") or read_corrections(run.path / CORRECTIONS):
         raise InputError(
             _(
                 "{path}: was trained on another corpus, or this one has changed ({pairs} pairs then, {others} now): "
-                "name another run folder, and the run that takes its corrections along: --run {path}-2 --from {path}",
+                "name another run folder, and take its corrections along: --run {path}-2 --from {path}",
                 **values,
             )
         )

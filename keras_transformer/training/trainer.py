@@ -32,6 +32,7 @@ from keras_transformer.training.distributed.cluster import (
     detect_lost_processes,
     devices_in_use,
     distribution_scope,
+    process_count,
     process_number,
     wait_for_all,
 )
@@ -113,12 +114,13 @@ def train(
         with distribution_scope(plan.devices, plan.model_devices, run.target_tokenizer.vocab_size):
             check_corpus(run, plan.survey)  # Each process of a distributed training reads its own corpus.
             check_corrections(run, plan.corrections)
-            if process_number() == 0:
-                index_memorized(run, plan.corpus)
+            # Other processes would wait for it in their first step.
+            indexed = process_count() == 1 and index_memorized(run, plan.corpus)
             earlier, summary = run.summary(), fit(run, plan.training, plan.validation)
         # Only one process answers, so this runs outside the distribution scope.
         if summary["finished"] and process_number() == 0 and not (run.path / ANSWERING).is_file():
-            say(prepare_answers(run, plan.corpus))
+            say(_("Choosing how to answer …") if indexed else _("Indexing the questions and choosing how to answer …"))
+            say(prepare_answers(run, plan.corpus, indexed))
     if summary == earlier:
         say(finished_message(run, summary))
         return summary

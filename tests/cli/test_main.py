@@ -14,6 +14,7 @@ import time
 import pytest
 
 from keras_transformer.chat.answering import RETRIEVE, Answering
+from keras_transformer.cli.generation_options import tell_unfinished
 from keras_transformer.cli.main import main, parser
 from keras_transformer.runs.lock import locked
 from keras_transformer.runs.run import Run
@@ -198,12 +199,17 @@ def test_a_bot_that_memorized_its_corpus_replies_to_who_asks_about_itself(call, 
 
 
 @pytest.mark.parametrize("command", ["answer", "chat"])
-def test_a_run_that_has_not_been_trained_to_the_end_is_told(call, retrieving_run, command):
+def test_a_run_that_has_not_been_trained_to_the_end_is_told(call, retrieving_run, command, capsys):
+    tell_unfinished(retrieving_run)
     (retrieving_run / "summary.json").unlink()
+    (retrieving_run / "export.json").write_text("{}")
+    tell_unfinished(retrieving_run)
+    assert not capsys.readouterr().err
+    (retrieving_run / "export.json").unlink()
     process = call(command, retrieving_run, stdin=b"hello\n")
     assert process.stdout == "Hi there!\n"
     assert process.stderr == (
-        f"{retrieving_run}: training has not finished. Run the same train command to finish it.\n"
+        f"{retrieving_run}: training has not finished. If it has stopped, run the same train command to finish it.\n"
     )
 
 

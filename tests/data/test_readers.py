@@ -35,7 +35,14 @@ def test_of_several_known_names_the_one_of_a_question_is_used(tmp_path):
 
 @pytest.mark.parametrize(
     "header",
-    ["quesiton,anwser", "Question Text,Answer Text", "question:,answer:", "손님질문,우리 답변", "replys,prompts"],
+    [
+        "quesiton,anwser",
+        "Question Text,Answer Text",
+        "question:,answer:",
+        "고객 질문,상담원 답변",
+        "손님질문,우리 답변",
+        "replys,prompts",
+    ],
 )
 def test_a_header_of_unknown_names_is_not_read_as_a_pair(tmp_path, header):
     path = tmp_path / "a.csv"

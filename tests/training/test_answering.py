@@ -119,19 +119,27 @@ def test_what_memorizes_its_corpus_retrieves_before_its_training_ends(small_run,
     run.change_config(run.config.replace(hold_out=not memorized))
     for name in ("answering.json", "datastore.jsonl", "summary.json"):
         remove_recorded(run.path / name)
-    index_memorized(run, Corpus(small_pairs))
+    assert index_memorized(run, Corpus(small_pairs)) is memorized
     assert Datastore.exists(run.path) is memorized
     bot = Chatbot.load(run.path)
     assert bot.answering == Answering("retrieve" if memorized else "generate")
     assert bot.reply("good night") == "Sleep well."
 
 
-def test_what_was_indexed_is_not_indexed_again(small_run, small_pairs, tmp_path, monkeypatch, capsys):
+def test_an_interrupted_training_is_not_indexed_again_unless_its_index_is_damaged(
+    small_run, small_pairs, tmp_path, monkeypatch
+):
     run = Run(shutil.copytree(small_run, tmp_path / "run"))
-    monkeypatch.setattr(answering, "learn_embeddings", None)
-    index_memorized(run, Corpus(small_pairs))
-    prepare_answers(run, Corpus(small_pairs))
-    assert capsys.readouterr().out == "Choosing how to answer …\n"
+    run.change_config(run.config.replace(hold_out=False))
+    corpus, indexed = Corpus(small_pairs), []
+    assert not index_memorized(run, corpus)  # It is finished: what is trained longer is indexed anew in the end.
+    monkeypatch.setattr(answering, "index", lambda run, exchanges: indexed.append(len(exchanges)))
+    remove_recorded(run.path / "summary.json")
+    assert index_memorized(run, corpus) and not indexed
+    prepare_answers(run, corpus, indexed=True)
+    assert not indexed
+    (run.path / "datastore.safetensors").write_bytes(b"damaged")
+    assert index_memorized(run, corpus) and indexed
 
 
 @pytest.mark.parametrize(("most", "is_small"), [(10**6, True), (1, False)])
@@ -145,7 +153,6 @@ def test_a_small_corpus_is_learned_beside_everyday_questions(
     monkeypatch.setattr(
         answering, "learn_embeddings", lambda *args, background: given.append(background) or learn(*args)
     )
-    (tmp_path / "run" / "datastore.jsonl").unlink()
     prepare_answers(Run(tmp_path / "run"), Corpus(small_pairs))
     assert bool(given[0]) == is_small
 

@@ -63,7 +63,9 @@ def test_the_first_pair_of_a_table_without_a_header_is_shown():
     sample = sample.assign(file="faq.CSV", row=[1, 2])
     assert headerless_note(sample) == "faq.CSV has no header; its first pair: 손님 말 → 우리 말"
     assert headerless_note(sample.assign(row=[2, 3])) is None
+    assert headerless_note(sample.assign(file="faq.tsv.gz"))
     assert headerless_note(sample.assign(file="a.ko + a.en")) is None
+    assert headerless_note(sample.assign(file="ko.tsv + en.tsv")) is None
 
 
 SIX = pd.DataFrame({"question": [f"질문 {i}번은?" for i in range(6)], "answer": [f"대답 {i}" for i in range(6)]})

@@ -290,7 +290,7 @@ def test_another_corpus_or_setting_is_refused(trained, pairs, tmp_path):
         train(pairs[:150], run_dir, TINY)
     run = shutil.copytree(run_dir, tmp_path / "run")
     Chatbot.load(run).datastore.teach("질문 0 하나", "새 대답")
-    with pytest.raises(InputError, match=r"takes its corrections along: --run .*run-2 --from .*run$"):
+    with pytest.raises(InputError, match=r"take its corrections along: --run .*run-2 --from .*run$"):
         train(pairs[:150], run, TINY)
     with pytest.raises(InputError, match="was started with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))

@@ -158,6 +158,7 @@ async function send(question) {
 
 function forget() {
   conversation = [];
+  asked = "";
   byId("log").replaceChildren();
   byId("question").focus();
 }
