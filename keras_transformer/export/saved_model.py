@@ -139,7 +139,6 @@ class ServingModule(tf.Module):
     def __init__(self, text, one, several, fallback=None, retrieval=None):
         super().__init__()
         self.text, self.one, self.several, self.fallback, self.retrieval = text, one, several, fallback, retrieval
-        self.encode = tf.function(text.encode, [QUESTIONS], autograph=False)  # Traced once for both signatures.
 
     def signatures(self):
         """Returns the functions by signature name."""
@@ -149,6 +148,10 @@ class ServingModule(tf.Module):
             "n_best": tf.function(self.answer_several, [QUESTIONS], autograph=False),
             "ids": tf.function(self.answer_ids, [inputs], autograph=False),
         }
+
+    @tf.function(input_signature=[QUESTIONS], autograph=False)
+    def encode(self, questions):  # A function of its own, which is traced once for both signatures.
+        return self.text.encode(questions)
 
     def answer(self, questions):
         inputs = self.encode(questions)

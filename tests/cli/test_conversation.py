@@ -166,8 +166,10 @@ def test_the_way_is_changed_and_what_says_how_to_generate_ends_it(options, capsy
         "Generates answers by beam search with 4 beams from now on.",
         "Answers by hybrid from now on.",
         "Generates answers by sampling at temperature 2 from now on.",
+        "  /by hybrid goes back to answers of the corpus.",
         "Answers by retrieve from now on.",
         "Generates answers by greedy decoding from now on.",
+        "  /by retrieve goes back to answers of the corpus.",
         "Generates answers by greedy decoding from now on.",
         "/by: invalid value. /help shows how to use /by.",
     ]

@@ -217,6 +217,8 @@ def test_reports_rows_by_their_line(tmp_path):
         "4 of 6 rows left out: row 5: no answer; row 6: no question; "
         "row 7: 1 column instead of 3; row 8: 4 columns instead of 3 (quote cells with commas)"
     )
+    _, report = faults(write(tmp_path, "a.tsv", "Q\tA\n안녕?\t네\na\tb\tc\n"))
+    assert report == "1 of 2 rows left out: row 3: 3 columns instead of 2"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def test_health_and_docs_need_no_key_and_say_that_the_rest_does(start):
     address = start(key="secret").address
     for path in ("/health", "/docs", "/docs/files/swagger-ui.css"):
         assert requests.get(address + path, timeout=300).status_code == 200
+    assert requests.get(address, timeout=300).url == f"{address}/docs"
     described = requests.get(f"{address}/openapi.json", timeout=300).json()
     assert described["paths"]["/v1/answer"]["post"]["security"] == [{"HTTPBearer": []}]
 

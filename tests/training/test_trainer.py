@@ -32,6 +32,7 @@ from keras_transformer.training import callbacks as training_callbacks
 from keras_transformer.training import plan, trainer
 from keras_transformer.training.checkpoint import load_checkpoint
 from keras_transformer.training.ema import AveragedWeights
+from keras_transformer.training.resume import check_corpus
 
 pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("weights_alone")]
 TINY = Config(
@@ -292,6 +293,11 @@ def test_another_corpus_or_setting_is_refused(trained, pairs, tmp_path):
     Chatbot.load(run).datastore.teach("질문 0 하나", "새 대답")
     with pytest.raises(InputError, match=r"take its corrections along: --run .*run-2 --from .*run$"):
         train(pairs[:150], run, TINY)
+    (run / "corrections.jsonl").unlink()  # As in a run that was trained on those of its parent.
+    inherited = Run(run)
+    inherited.corpus["corrections"] = [{"question": "질문 0 하나", "answer": "새 대답"}]
+    with pytest.raises(InputError, match=r"take its corrections along"):
+        check_corpus(inherited, Corpus(pairs[:150]).survey())
     with pytest.raises(InputError, match="was started with d_model 16, not 32"):
         train(pairs, run_dir, TINY.replace(d_model=32))
 
