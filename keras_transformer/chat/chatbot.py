@@ -18,6 +18,7 @@ from keras_transformer.chat.answering import (
     GENERATE,
     HYBRID,
     NOTHING,
+    RETRIEVE,
     TAUGHT_SIMILARITY,
     UNSURE,
     Answer,
@@ -96,11 +97,14 @@ class Chatbot:
     def load(cls, run_dir: str | os.PathLike) -> Chatbot:
         """Loads the chatbot of a run folder; raises `InputError` if it cannot be read.
 
-        The model with the best weights is loaded when the first answer is generated.
+        The model with the best weights is loaded when the first answer is generated. A run that retrieves needs none as
+        long as its training has not ended.
         """
         run = Run(run_dir)
-        run.check_weights()
-        return cls.of_run(run)
+        bot = cls.of_run(run)
+        if run.summary() or bot.answering.way != RETRIEVE:
+            run.check_weights()
+        return bot
 
     @classmethod
     def of_run(cls, run: Run, model: keras.Model | None = None) -> Chatbot:

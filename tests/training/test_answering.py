@@ -5,7 +5,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from keras_transformer import Chatbot, Config, Run
+from keras_transformer import Chatbot, Config, InputError, Run
 from keras_transformer.chat.answering import Answering
 from keras_transformer.chat.datastore import CORRECTIONS, Datastore, Exchange, Match, read_exchanges
 from keras_transformer.data.corpus import Corpus
@@ -124,6 +124,12 @@ def test_what_memorizes_its_corpus_retrieves_before_its_training_ends(small_run,
     bot = Chatbot.load(run.path)
     assert bot.answering == Answering("retrieve" if memorized else "generate")
     assert bot.reply("good night") == "Sleep well."
+    remove_recorded(run.path / "weights.safetensors")  # As before the first epoch has ended.
+    if memorized:
+        assert Chatbot.load(run.path).reply("good night") == "Sleep well."
+    else:
+        with pytest.raises(InputError, match="weights.safetensors: missing"):
+            Chatbot.load(run.path)
 
 
 def test_an_interrupted_training_is_not_indexed_again_unless_its_index_is_damaged(
