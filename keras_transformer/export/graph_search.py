@@ -33,10 +33,9 @@ class GraphSearch(tf.Module):
         make, find = (make_beam_program, self.by_beams) if beams else (make_program, self.apart)
         (program,) = make(IncrementalTransformer(model), config, tokens)
         self.program = weights.bound(model, program)
-        self.find = find
+        self.find = tf.function(find, jit_compile=xla, autograph=False)
         if xla:
-            run = alone_or_together if copies == 1 else together
-            self.find = functools.partial(run, tf.function(find, jit_compile=True, autograph=False))
+            self.find = functools.partial(alone_or_together if copies == 1 else together, self.find)
 
     def __call__(self, ids):
         """Generates answers.

@@ -13,7 +13,7 @@ from keras_transformer.language import translate as _
 
 METRICS = "metrics.csv"
 SCORE = "val_bits_per_char"
-PERFECT = 4  # Epochs that predict every validation token: the first still answers some new questions wrongly.
+PERFECT = 4  # Epochs that predict every token: the first still answers some new questions wrongly.
 DIVERGED = "diverged"  # Column: 1 if the epoch diverged, else 0.
 
 
@@ -81,13 +81,13 @@ def best_scores(rows, monitor):
 
 
 def is_perfect(row, monitor):
-    """Returns whether every validation token was predicted, and the validation accuracy selects the best epoch.
+    """Returns whether every token was predicted, of the answers by whose accuracy the best epoch is selected.
 
     Args:
         row: A row, or a summary with the scores of the best one.
         monitor: The monitored column.
     """
-    return monitor == "val_accuracy" and row.get(monitor) == 1
+    return monitor in ("accuracy", "val_accuracy") and row.get(monitor) == 1
 
 
 def stops_early(rows, patience, monitor):

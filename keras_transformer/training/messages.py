@@ -98,8 +98,9 @@ def end_message(run, summary):
         run=run.path,
     )
     if summary["epochs"] < run.config.epochs and is_perfect(summary, run.config.monitor):
-        why = _("It ended early, because every token of the validation answers was predicted.")
-        return f"{done} {why}"
+        whole = _("It ended early, because every token of the validation answers was predicted.")
+        memorized = _("It ended early, because every token of the training answers was predicted.")
+        return f"{done} {memorized if run.config.monitor == 'accuracy' else whole}"
     return done
 
 

@@ -68,7 +68,7 @@ assert not {"tensorflow", "keras", "torch", "jax"} & sys.modules.keys()
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_nothing_is_better_than_every_validation_token():
+def test_nothing_is_better_than_every_token():
     losses = [0.5, 0.3, 0.1, 0.2, 0.15]
     some = [
         {"epoch": epoch, "val_accuracy": 1.0 if epoch > 1 else 0.5, "accuracy": 1.0, "val_loss": loss}
@@ -77,5 +77,7 @@ def test_nothing_is_better_than_every_validation_token():
     assert not stops_early(some[:4], patience=0, monitor="val_accuracy")
     assert stops_early(some, patience=0, monitor="val_accuracy")
     assert best_row(some, "val_accuracy")["epoch"] == 3  # The surest.
-    assert not stops_early(some, patience=0, monitor="accuracy")  # Of training, where later epochs win.
+    assert stops_early(some, patience=0, monitor="accuracy")
+    assert best_row(some, "accuracy")["epoch"] == 5  # Of training, the last: the average of the weights lags behind.
+    assert not stops_early(some, patience=0, monitor="val_loss")
     assert not is_perfect({"val_accuracy": 0.9999999}, "val_accuracy")

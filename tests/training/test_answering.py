@@ -128,7 +128,7 @@ def test_what_memorizes_its_corpus_retrieves_before_its_training_ends(small_run,
     if memorized:
         assert Chatbot.load(run.path).reply("good night") == "Sleep well."
     else:
-        with pytest.raises(InputError, match="weights.safetensors: missing"):
+        with pytest.raises(InputError, match=r"weights\.safetensors: missing"):
             Chatbot.load(run.path)
 
 

@@ -25,14 +25,14 @@ TINY = Config(
     vocab_size=500, num_layers=1, d_model=16, num_heads=2, dff=16, batch_size=32, epochs=4, patience=0,
     warmup_steps=50, max_length=16, precision="float32",
 )  # fmt: skip
-STEPS = 5  # Of an epoch of these pairs.
+STEPS = 3  # Of an epoch of these pairs.
 HUGE = 20.0
 
 
 @pytest.fixture(scope="module")
 def pairs():
-    questions = [f"질문 {i} {word}" for i in range(80) for word in ("하나", "two")]
-    return pd.DataFrame({"question": questions, "answer": [f"대답 {i % 7}" for i in range(160)]})
+    questions = [f"질문 {i} {word}" for i in range(48) for word in ("하나", "two")]
+    return pd.DataFrame({"question": questions, "answer": [f"대답 {i % 7}" for i in range(96)]})
 
 
 def row(epoch, loss, val_loss, **others):

@@ -276,6 +276,13 @@ def test_epochs_that_no_other_can_better_are_the_last(few_pairs, tmp_path, monke
     assert "is finished, with best epoch 5 of 6" in (said := capsys.readouterr().out) and "raise" not in said
 
 
+def test_a_corpus_that_is_memorized_is_trained_no_longer(few_pairs, tmp_path, monkeypatch, capsys):
+    scores(monkeypatch, accuracy=[0.5, 1.0, 1.0, 0.9, 1.0, 1.0, 1.0])
+    summary = train(few_pairs, tmp_path / "run", TINY.replace(epochs=7, monitor="accuracy"))
+    assert (summary["epochs"], summary["best_epoch"], summary["finished"]) == (6, 6, True)
+    assert "It ended early, because every token of the training answers was predicted." in capsys.readouterr().out
+
+
 def test_another_monitor_is_refused_where_it_would_have_kept_other_weights(few_pairs, tmp_path, monkeypatch):
     scores(monkeypatch, val_accuracy=[0.5, 0.75], accuracy=[0.5, 0.25])
     train(few_pairs, tmp_path / "run", TINY.replace(epochs=2))
