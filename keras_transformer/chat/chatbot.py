@@ -244,7 +244,7 @@ class Chatbot:
         generation: GenerationConfig | None = None,
     ) -> str:
         """Returns the way of answering for these arguments; raises `InputError` if they conflict."""
-        calibrated = fallback.confidence.answer_by if fallback else None
+        calibrated = fallback.answer_by if fallback else None
         decoding = generation is not None and not generation.only_words
         if generation and generation.required:  # What is wrong with them shows before the first answer.
             self.config_of(generation).constraints_for(self.answer_tokens)

@@ -14,12 +14,13 @@ at most 5 % of in-domain questions, whatever the distribution of the numbers (Bo
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from typing import Any
 
 import numpy as np
 
-from keras_transformer.chat.answering import GENERATE, Answer
+from keras_transformer.chat.answering import GENERATE, RETRIEVE, UNSURE, Answer
 from keras_transformer.decoding.config import GenerationConfig
 from keras_transformer.decoding.samplers import described
 from keras_transformer.errors import InputError
@@ -196,7 +197,8 @@ class Fallback:
     Attributes:
         text: The replacement text.
         refusals: The false refusal rate: the share of answerable questions that may be refused.
-        confidence: The `Confidence` of the run.
+        confidence: The `Confidence` of the run; None to refuse retrieved answers that the bot is unsure of, which needs
+            no calibration.
         least_score: The score below which answers are refused.
         most_pieces: The number of pieces per character above which questions are refused.
 
@@ -205,15 +207,16 @@ class Fallback:
     """
 
     text: str
-    refusals: float
-    confidence: Confidence
+    refusals: float = REFUSALS
+    confidence: Confidence | None = None
     least_score: float = dataclasses.field(init=False)
     most_pieces: float = dataclasses.field(init=False)
 
     def __post_init__(self):
         if len(self.text.splitlines()) > 1 or self.text.endswith("\n"):
             raise InputError(_("the fallback must be a single line, not {text!r}", text=self.text))
-        for name, bound in zip(("least_score", "most_pieces"), self.confidence.bounds(self.refusals)):
+        bounds = self.confidence.bounds(self.refusals) if self.confidence else (UNSURE, math.inf)
+        for name, bound in zip(("least_score", "most_pieces"), bounds):
             object.__setattr__(self, name, bound)
 
     def refuses(self, score: float, pieces: float) -> bool:
@@ -225,9 +228,14 @@ class Fallback:
         return self.text if self.refuses(score, pieces) else answer
 
     @property
+    def answer_by(self) -> str:
+        """The way of answering whose answers it judges: "generate", "retrieve" or "hybrid"."""
+        return self.confidence.answer_by if self.confidence else RETRIEVE
+
+    @property
     def by_similarity(self) -> bool:
         """Whether answers are judged by the similarity of the nearest question instead of by log-probability."""
-        return self.confidence.answer_by != GENERATE
+        return self.answer_by != GENERATE
 
     def judges(self, answer: Answer, pieces: float) -> bool:
         """Returns whether an `Answer` is judged.
@@ -251,7 +259,8 @@ class Fallback:
     def to_dict(self) -> dict[str, Any]:
         """Returns the fallback as a dictionary for the manifest of an export."""
         names = "text", "refusals", "least_score", "most_pieces"
-        return {**{name: getattr(self, name) for name in names}, "calibrated_on": len(self.confidence.in_domain)}
+        count = len(self.confidence.in_domain) if self.confidence else 0
+        return {**{name: getattr(self, name) for name in names}, "calibrated_on": count}
 
 
 def pieces_a_character(question, ids):

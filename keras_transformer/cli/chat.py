@@ -215,10 +215,14 @@ class Conversation:
         echo(text, *(f"  {number}. {one}" for number, one in enumerate(self.suggested, 1)), sep="\n")
 
     def guidance(self, query, question):
-        """Returns the `Guidance` if a bot that memorized its corpus does not know the question, else None."""
-        if self.fallback or self.num_return > 1:
+        """Returns the `Guidance` if a bot that memorized its corpus does not know the question, else None.
+
+        With a fallback, which is what to say then, only greetings and the like are left.
+        """
+        if self.num_return > 1:
             return None
-        return guidance(self.bot, query, question, self.way, self.generation)
+        guide = guidance(self.bot, query, question, self.way, self.generation)
+        return guide if guide and (guide.reply or not self.fallback) else None
 
     def doubt(self):
         """Prints how to correct the last answer, if it was retrieved with low similarity."""
@@ -238,6 +242,8 @@ class Conversation:
 
     def unknown_only(self, query, question):
         """Returns a message if all characters of the question are unknown and it cannot be retrieved, else ""."""
+        if self.fallback and self.bot.memorized:  # It has an answer to everything.
+            return ""
         unknown = unknown_characters(self.bot, query, question, self.way, self.generation)
         return _("I do not know any of these characters: {characters}", characters=" ".join(unknown)) if unknown else ""
 

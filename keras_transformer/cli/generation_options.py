@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-from keras_transformer.chat.answering import GENERATE, WAYS
+from keras_transformer.chat.answering import GENERATE, RETRIEVE, WAYS, Answering
 from keras_transformer.cli.console import check_utf8, echo
 from keras_transformer.decoding.options import strategy_options_given
 from keras_transformer.errors import InputError
@@ -111,6 +111,11 @@ def check_answer_by(options, *run_dirs):
             )
 
 
+def retrieves_memorized(run, answer_by):
+    """Returns whether a `Run` memorized its corpus and retrieves, by default or by the way of answering given."""
+    return not run.config.hold_out and (answer_by or Answering.of_run(run).way) == RETRIEVE
+
+
 def tell_unfinished(*run_dirs):
     """Says on standard error which of the runs have not been trained to the end: they may answer badly.
 
@@ -152,7 +157,11 @@ def match_line(match):
 def add_fallback_options(parser):
     """Adds the options for a confidence threshold to a parser."""
     group = parser.add_argument_group(
-        _("confidence threshold"), _("Requires `calibrate` on the run, with the same decoding options.")
+        _("confidence threshold"),
+        _(
+            "Requires `calibrate` on the run, with the same decoding options. `chat` and `answer` require none for a "
+            "bot that memorized its corpus, such as a FAQ: it is unsure below a similarity of .5."
+        ),
     )
     group.add_argument("--fallback", metavar="TEXT", help=_("text to return when the confidence is too low"))
     group.add_argument(
@@ -179,6 +188,8 @@ def fallback_options(options):
 def requested_fallback(options, generation):
     """Returns the `Fallback` of the options; None without `--fallback`.
 
+    That of a bot that memorized its corpus and retrieves needs no calibration, which it has no questions for.
+
     Args:
         options: The parsed options, with "run".
         generation: The result of `generation_config`.
@@ -191,7 +202,12 @@ def requested_fallback(options, generation):
         return None
     if options.n_best is not None:
         raise InputError(_("--fallback applies to a single answer: leave out --n-best"))
-    from keras_transformer.chat.confidence import Confidence
+    from keras_transformer.chat.confidence import Confidence, Fallback
+    from keras_transformer.runs.run import CONFIDENCE, Run
 
     text = arguments.pop("fallback")
+    run = Run(options.run)
+    is_calibrated = bool(arguments) or (run.path / CONFIDENCE).is_file()
+    if not is_calibrated and generation is None and retrieves_memorized(run, options.answer_by):
+        return Fallback(text)
     return Confidence.load(options.run, options.answer_by, generation).fallback(text, **arguments)

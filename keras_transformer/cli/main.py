@@ -377,7 +377,8 @@ def print_answers(question, pieces, answers, options, fallback, has_datastore):
     records = [{**answer.to_dict(), "answer": text} for text, answer in zip(texts, answers)]
     if fallback and fallback.judges(answers[0], pieces):
         score, [record] = fallback.score_of(answers[0]), records
-        record["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
+        if fallback.confidence:
+            record["confidence"] = round(float(fallback.confidence.of(score, pieces)), 4)
         record["refused"] = bool(fallback.refuses(score, pieces))
     echo(json.dumps({"question": question, "answers": records}, ensure_ascii=False))
 

@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from keras_transformer import Chatbot, Confidence, Run, split_pairs
+from keras_transformer.chat.answering import Answering
 from keras_transformer.chat.confidence import decoding_settings
 from keras_transformer.cli import chat
 from keras_transformer.cli.calibrate import in_lines, summary
@@ -181,6 +182,23 @@ def test_a_conversation_says_the_fallback_whole(judged, capsys, monkeypatch):
 def test_a_fallback_that_cannot_be_is_one_line(judged, capsys, words, message):
     for command in ("answer", "chat"):
         assert message in refused(capsys, command, judged, *words)
+
+
+def test_a_bot_that_memorized_its_corpus_needs_no_calibration(run, capsys, monkeypatch):
+    Run(run).change_config(Run(run).config.replace(hold_out=False))
+    Answering("retrieve").save(run)
+    asked = "잘 자\nwhich book shall I read\n漢字\nWho are you?\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(asked.encode())))
+    status, out, error = says(capsys, "chat", run, "--fallback", UNKNOWN)
+    assert (status, error) == (0, "")
+    *said, greeted = out.splitlines()[:4]
+    assert said == ["좋은 꿈 꾸세요.", UNKNOWN, UNKNOWN]
+    assert greeted == "I am a bot that answers set questions, for example:"
+    status, out, _ = says(capsys, "answer", run, "which book shall I read", "--fallback", UNKNOWN, "--json")
+    [answer] = json.loads(out)["answers"]
+    assert (answer["answer"], answer["refused"], "confidence" in answer) == (UNKNOWN, True, False)
+    for words in (["--refusals", "0.1"], ["--answer-by", "generate"], ["--beam", "2"]):
+        assert "the run is not calibrated" in refused(capsys, "answer", run, "hello", "--fallback", UNKNOWN, *words)
 
 
 def test_without_a_calibration_the_command_to_type_is_named(run, capsys):

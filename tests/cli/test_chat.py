@@ -201,6 +201,14 @@ def test_a_memorized_corpus_is_greeted_as_anybody_is(memorized, monkeypatch, cap
     assert last == "Hi there!"
 
 
+def test_with_a_fallback_greetings_are_replied_to_and_nothing_is_suggested(memorized):
+    memorized.fallback = object()
+    assert memorized.guidance("Who are you?", "Who are you?").reply.startswith("I am a bot")
+    assert memorized.guidance("漢字", "漢字") is None
+    memorized.fallback = None
+    assert not memorized.guidance("漢字", "漢字").reply
+
+
 def test_a_memorized_corpus_answers_what_it_knows(memorized, capsys):
     for question in ("잘 자", "잘자"):
         memorized.hear(question)
