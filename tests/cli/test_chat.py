@@ -8,6 +8,7 @@ import pytest
 
 from keras_transformer import Chatbot
 from keras_transformer.chat.answering import RETRIEVE, Answering
+from keras_transformer.chat.confidence import Fallback
 from keras_transformer.cli.chat import Conversation, answer_lines
 from keras_transformer.cli.main import parser
 
@@ -202,7 +203,7 @@ def test_a_memorized_corpus_is_greeted_as_anybody_is(memorized, monkeypatch, cap
 
 
 def test_with_a_fallback_greetings_are_replied_to_and_nothing_is_suggested(memorized):
-    memorized.fallback = object()
+    memorized.fallback = Fallback("No idea.")
     assert memorized.guidance("Who are you?", "Who are you?").reply.startswith("I am a bot")
     assert memorized.guidance("漢字", "漢字") is None
     memorized.fallback = None
