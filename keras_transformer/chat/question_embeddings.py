@@ -10,8 +10,9 @@ synonym replacement: Wei and Zou 2019, "EDA: Easy Data Augmentation Techniques f
 Classification Tasks"). So the n-grams of words that the corpus does not have get vectors near those of words it has.
 Questions are also asked with other endings (`question_forms`), so that these count less than the topic.
 
-A small corpus is learned beside other exchanges, its background. Otherwise a phrase such as "I would like to" that only
-one of its questions has, by chance, would be taken for what this question is about.
+A corpus may be learned beside other exchanges, its background. They teach words that the corpus does not have. They
+also show what is common: a phrase such as "I would like to" that only one question of a small corpus has, by chance,
+would be taken for what this question is about.
 
 The gradient is computed in NumPy. This is short, needs no compilation, and gives the same result on every Keras backend
 and in every process of distributed training. The matrices are small: a second BLAS thread gains nothing, changes the
@@ -30,12 +31,14 @@ from keras_transformer.text.thesaurus import Thesaurus
 
 DIMENSIONS = 128
 MOST_NGRAMS = 2**15  # Maximum number of n-grams with a vector: the most frequent ones.
-STEPS, BATCH = 600, 256  # With a background, half of each batch is drawn from it.
-LEARNING_RATE = 0.003
+STEPS = 600
+BATCH = (256,)  # Number of rows of the corpus in a batch.
+BATCH_BESIDE = 128, 384  # The same beside a background, and that of rows of the background.
+LEARNING_RATE = 0.006
 TEMPERATURE = 0.1
 KEEP_PROBABILITY = 0.7  # N-gram dropout: share of a text's n-grams kept in a step, for robustness to unseen spellings.
 PARAPHRASES, MOST_PARAPHRASES = 24, 50_000  # Maximum number for each text; for all questions, and for all answers.
-BACKGROUND_PARAPHRASES = 4  # Maximum number for each text of the background.
+BACKGROUND_PARAPHRASES = 2  # Maximum number for each text of the background.
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Hyperparameters of Adam (Kingma & Ba 2015).
 TINY = 1e-12
 
@@ -102,13 +105,14 @@ def learn_embeddings(questions, answers, seed=0, background=()):
     questions.keep(columns)
     answers.keep(columns)
     vectors = random.normal(0, DIMENSIONS**-0.5, (len(columns), DIMENSIONS)).astype("float32")
-    optimizer = Adam(vectors)
+    optimizer = LazyAdam(vectors)
     for step in range(STEPS):
         rows = draw_rows(sizes, random)
         others = rows_with_same_group(rows, groups, random)
         batch = questions.draw(rows, random), questions.draw(others, random), answers.draw(rows, random)
-        gradient = contrastive_gradient([drop_ngrams(one, random) for one in batch], groups[rows], vectors)
-        optimizer.update(gradient, (1 - step / STEPS) * LEARNING_RATE)
+        ngrams, batch = used_columns([drop_ngrams(one, random) for one in batch])
+        gradient = contrastive_gradient(batch, groups[rows], vectors[ngrams])
+        optimizer.update(ngrams, gradient, (1 - step / STEPS) * LEARNING_RATE)
     return QuestionEmbeddings(columns, vectors)
 
 
@@ -119,8 +123,8 @@ def draw_rows(sizes, random):
         sizes: The number of rows of each part.
         random: A NumPy random generator.
     """
-    starts = np.cumsum(sizes) - sizes
-    drawn = (random.choice(size, min(BATCH // len(sizes), size), replace=False) for size in sizes)
+    starts, most = np.cumsum(sizes) - sizes, (BATCH, BATCH_BESIDE)[len(sizes) - 1]
+    drawn = (random.choice(size, min(many, size), replace=False) for size, many in zip(sizes, most))
     return np.concatenate([start + rows for start, rows in zip(starts, drawn)])
 
 
@@ -178,7 +182,18 @@ def drop_ngrams(weighted, random):
     """Applies n-gram dropout to sparse vectors: keeps each entry with probability `KEEP_PROBABILITY`."""
     kept = weighted.copy()
     kept.data *= random.random(len(kept.data)) < KEEP_PROBABILITY
+    kept.eliminate_zeros()
     return kept
+
+
+def used_columns(matrices):
+    """Returns the columns with entries in any of these sparse matrices, ascending, and the matrices of these alone."""
+    used = np.unique(np.concatenate([one.indices for one in matrices]))
+    shapes = ((one.shape[0], len(used)) for one in matrices)
+    return used, [
+        sparse.csr_matrix((one.data, np.searchsorted(used, one.indices), one.indptr), shape)
+        for one, shape in zip(matrices, shapes)
+    ]
 
 
 def contrastive_gradient(batch, groups, vectors):
@@ -205,35 +220,34 @@ def contrastive_gradient(batch, groups, vectors):
     return batch.T @ ((gradients - units * (gradients * units).sum(axis=1, keepdims=True)) / lengths)
 
 
-class Adam:
+class LazyAdam:
     """The Adam optimizer (Kingma & Ba 2015, algorithm 1, in the order of computation at the end of section 2).
 
-    It needs no further memory, which would take most of the time.
+    A step only updates rows that have a gradient, and their moments, as `SparseAdam` of PyTorch does: a batch has an
+    eighth of the n-grams.
 
     Args:
-        values: The array to train, float32, which is updated in place.
+        values: The matrix to train, float32, which is updated in place.
     """
 
     def __init__(self, values):
         self._values, self._steps = values, 0
-        self._mean, self._square = np.zeros_like(values), np.zeros_like(values)
+        self._means, self._squares = np.zeros_like(values), np.zeros_like(values)
 
-    def update(self, gradient, learning_rate):
-        """Updates the values by their gradient, an array of the same shape, which is overwritten."""
+    def update(self, rows, gradient, learning_rate):
+        """Updates some rows by their gradient.
+
+        Args:
+            rows: The numbers of the rows, distinct integers (rows,).
+            gradient: The gradient with respect to these rows, float32 (rows, columns).
+            learning_rate: The learning rate.
+        """
         self._steps += 1
-        rate = learning_rate * np.sqrt(1 - BETA_2**self._steps) / (1 - BETA_1**self._steps)
-        self._mean *= BETA_1 / (1 - BETA_1)
-        self._mean += gradient
-        self._mean *= 1 - BETA_1
-        np.square(gradient, out=gradient)
-        gradient -= self._square
-        gradient *= 1 - BETA_2
-        self._square += gradient
-        step = np.sqrt(self._square, out=gradient)
-        step += EPSILON
-        np.divide(self._mean, step, out=step)
-        step *= rate
-        self._values -= step
+        rate = np.float32(learning_rate * np.sqrt(1 - BETA_2**self._steps) / (1 - BETA_1**self._steps))
+        means = BETA_1 * self._means[rows] + (1 - BETA_1) * gradient
+        squares = BETA_2 * self._squares[rows] + (1 - BETA_2) * gradient**2
+        self._means[rows], self._squares[rows] = means, squares
+        self._values[rows] -= rate * means / (np.sqrt(squares) + EPSILON)
 
 
 def softmax(logits):

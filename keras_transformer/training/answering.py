@@ -11,11 +11,10 @@ from keras_transformer.chat.chatbot import Chatbot
 from keras_transformer.chat.datastore import Datastore, Exchange, questions_and_answers, save_datastore
 from keras_transformer.chat.question_embeddings import learn_embeddings
 from keras_transformer.data.augmentation import augment
-from keras_transformer.data.catalog import packaged_file
-from keras_transformer.data.corpus import load_pairs
 from keras_transformer.data.split import canonical
 from keras_transformer.errors import InputError
 from keras_transformer.language import translate as _
+from keras_transformer.text.intents import languages_of, load_intents
 from keras_transformer.training.corrections import corrected
 from keras_transformer.training.progress import say
 
@@ -27,8 +26,7 @@ MIN_GAIN = 0.5  # Minimum gain in chrF over a simpler answering mode.
 # The same for a memorized corpus. It is judged by noisy copies of its questions, and the generator was trained on such
 # copies: its score says little about questions in other words, which it answers with nonsense.
 MIN_GAIN_MEMORIZED = 10.0
-SMALL_CORPUS = 1500  # With fewer exchanges, embeddings are learned beside a background.
-BACKGROUND = "small_talk", 3  # The corpus of the background, of which every third pair is enough.
+SMALL_CORPUS = 20_000  # With fewer exchanges, embeddings are learned beside everyday intents.
 
 
 def index_memorized(run, corpus):
@@ -66,10 +64,9 @@ def is_indexed(run):
 
 def index(run, exchanges):
     """Creates the datastore of a run from its `Exchange`s. Corrections are kept."""
-    small = len(exchanges) < SMALL_CORPUS
-    embeddings = learn_embeddings(
-        *questions_and_answers(exchanges), run.config.seed, background=background() if small else ()
-    )
+    questions, answers = questions_and_answers(exchanges)
+    beside = background(questions) if len(exchanges) < SMALL_CORPUS else ()
+    embeddings = learn_embeddings(questions, answers, run.config.seed, beside)
     save_datastore(run.path, run.id, exchanges, embeddings)
 
 
@@ -96,11 +93,16 @@ def prepare_answers(run, corpus, indexed=False):
     return in_words(answering, bot.memorized)
 
 
-def background():
-    """Returns everyday questions and their answers, two lists of texts, for `learn_embeddings`."""
-    name, step = BACKGROUND
-    pairs = load_pairs(packaged_file(name))[::step]
-    return list(pairs["question"]), list(pairs["answer"])
+def background(questions):
+    """Returns the exchanges beside which the questions of a corpus are learned: everyday intents in its languages.
+
+    Returns:
+        Questions and answers, two lists of texts. The answer is the first question of its intent. () if the corpus is
+        in other languages.
+    """
+    intents = [intent for language in languages_of(questions) for intent in load_intents(language)]
+    pairs = [(question, intent[0]) for intent in intents for question in intent]
+    return tuple(map(list, zip(*pairs)))
 
 
 def exchanges_of(run, corpus):

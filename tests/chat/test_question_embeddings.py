@@ -5,12 +5,14 @@ from scipy import sparse
 from keras_transformer.chat import question_embeddings
 from keras_transformer.chat.question_embeddings import (
     TEMPERATURE,
+    LazyAdam,
     Phrasings,
     QuestionEmbeddings,
     contrastive_gradient,
     draw_rows,
     learn_embeddings,
     rows_with_same_group,
+    used_columns,
 )
 from keras_transformer.chat.question_index import NgramVectorizer
 
@@ -92,6 +94,21 @@ def test_the_gradient_is_that_of_the_loss():
         assert gradient[place] == pytest.approx(difference / 2e-6, abs=1e-4), place
 
 
+def test_only_the_used_columns_of_a_batch_are_computed_with():
+    matrices = [sparse.csr_matrix(np.array(rows, "float32")) for rows in ([[0, 2, 0, 0]], [[0, 0, 0, 3], [0, 4, 0, 0]])]
+    used, smaller = used_columns(matrices)
+    assert list(used) == [1, 3]
+    assert [matrix.toarray().tolist() for matrix in smaller] == [[[2, 0]], [[0, 3], [4, 0]]]
+
+
+def test_a_step_of_adam_only_changes_rows_with_a_gradient():
+    """The first step has the length of the learning rate (Kingma & Ba 2015, section 2.1)."""
+    values = np.zeros((3, 2), "float32")
+    optimizer = LazyAdam(values)
+    optimizer.update(np.array([0, 2]), np.array([[1, -2], [5, 0]], "float32"), 0.1)
+    np.testing.assert_allclose(values, [[-0.1, 0.1], [0, 0], [-0.1, 0]], rtol=1e-5)
+
+
 def test_embeddings_are_kept_in_half_precision():
     assert QuestionEmbeddings([1], [[0.1]]).vectors.dtype == "float16"
 
@@ -138,9 +155,9 @@ def test_a_background_tells_what_a_question_is_about():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "expected"), [([3], [3]), ([400], [256]), ([400, 300], [128, 128]), ([40, 300], [40, 128])]
+    ("sizes", "expected"), [([3], [3]), ([400], [256]), ([400, 500], [128, 384]), ([40, 300], [40, 300])]
 )
-def test_a_batch_has_as_many_rows_of_the_background_as_of_the_corpus(sizes, expected):
+def test_most_rows_of_a_batch_are_of_the_background(sizes, expected):
     rows = draw_rows(sizes, np.random.default_rng(0))
     assert len(set(rows)) == len(rows)
     assert list(np.histogram(rows, np.cumsum([0, *sizes]))[0]) == expected

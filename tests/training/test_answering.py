@@ -156,14 +156,15 @@ def test_a_small_corpus_is_learned_beside_everyday_questions(
     given = []
     monkeypatch.setattr(answering, "SMALL_CORPUS", most)
     learn = answering.learn_embeddings
-    monkeypatch.setattr(
-        answering, "learn_embeddings", lambda *args, background: given.append(background) or learn(*args)
-    )
+    monkeypatch.setattr(answering, "learn_embeddings", lambda *args: given.append(args[-1]) or learn(*args[:-1]))
     prepare_answers(Run(tmp_path / "run"), Corpus(small_pairs))
     assert bool(given[0]) == is_small
 
 
-def test_the_background_has_both_languages():
-    questions, answers = background()
-    assert len(questions) == len(answers) == 604
-    assert {one.isascii() for one in questions} == {True, False}
+def test_the_background_is_of_everyday_intents_in_the_language_of_the_corpus():
+    questions, answers = background(["배송 언제 와요"])
+    assert len(questions) == len(answers) > 10_000
+    assert not any(one.isascii() for one in answers)
+    first = answers.index(answers[1])
+    assert questions[first] == answers[first] == answers[first + 1] != questions[first + 1]
+    assert background(["12 + 30"]) == ()
