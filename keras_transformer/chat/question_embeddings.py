@@ -98,9 +98,10 @@ def learn_embeddings(questions, answers, seed=0, background=()):
     counts = np.repeat([min(PARAPHRASES, MOST_PARAPHRASES // sizes[0]), BACKGROUND_PARAPHRASES][: len(sizes)], sizes)
     if background:
         questions, answers = [*questions, *background[0]], [*answers, *background[1]]
-    groups = np.unique([normalize(answer) for answer in answers], return_inverse=True)[1]
+    normalized = [normalize(answer) for answer in answers]
+    _, first, groups = np.unique(normalized, return_index=True, return_inverse=True)
     questions = Phrasings(questions, counts, vectorizer, random, forms=True)
-    answers = Phrasings(answers, counts, vectorizer, random)
+    answers = Phrasings([answers[row] for row in first], counts[first], vectorizer, random)
     columns = frequent_columns([questions.vectors, answers.vectors])
     questions.keep(columns)
     answers.keep(columns)
@@ -109,7 +110,7 @@ def learn_embeddings(questions, answers, seed=0, background=()):
     for step in range(STEPS):
         rows = draw_rows(sizes, random)
         others = rows_with_same_group(rows, groups, random)
-        batch = questions.draw(rows, random), questions.draw(others, random), answers.draw(rows, random)
+        batch = questions.draw(rows, random), questions.draw(others, random), answers.draw(groups[rows], random)
         ngrams, batch = used_columns([drop_ngrams(one, random) for one in batch])
         gradient = contrastive_gradient(batch, groups[rows], vectors[ngrams])
         optimizer.update(ngrams, gradient, (1 - step / STEPS) * LEARNING_RATE)
@@ -188,11 +189,13 @@ def drop_ngrams(weighted, random):
 
 def used_columns(matrices):
     """Returns the columns with entries in any of these sparse matrices, ascending, and the matrices of these alone."""
-    used = np.unique(np.concatenate([one.indices for one in matrices]))
-    shapes = ((one.shape[0], len(used)) for one in matrices)
-    return used, [
-        sparse.csr_matrix((one.data, np.searchsorted(used, one.indices), one.indptr), shape)
-        for one, shape in zip(matrices, shapes)
+    is_used = np.zeros(matrices[0].shape[1], bool)
+    for one in matrices:
+        is_used[one.indices] = True
+    places = np.cumsum(is_used) - 1
+    return np.flatnonzero(is_used), [
+        sparse.csr_matrix((one.data, places[one.indices], one.indptr), (one.shape[0], places[-1] + 1))
+        for one in matrices
     ]
 
 
@@ -244,10 +247,15 @@ class LazyAdam:
         """
         self._steps += 1
         rate = np.float32(learning_rate * np.sqrt(1 - BETA_2**self._steps) / (1 - BETA_1**self._steps))
-        means = BETA_1 * self._means[rows] + (1 - BETA_1) * gradient
-        squares = BETA_2 * self._squares[rows] + (1 - BETA_2) * gradient**2
+        means, squares = self._means[rows], self._squares[rows]
+        means += (1 - BETA_1) * (gradient - means)
+        squares += (1 - BETA_2) * (np.square(gradient) - squares)
         self._means[rows], self._squares[rows] = means, squares
-        self._values[rows] -= rate * means / (np.sqrt(squares) + EPSILON)
+        steps = np.sqrt(squares, out=squares)
+        steps += EPSILON
+        np.divide(means, steps, out=steps)
+        steps *= rate
+        self._values[rows] -= steps
 
 
 def softmax(logits):
