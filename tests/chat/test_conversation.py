@@ -75,6 +75,19 @@ def test_a_courtesy_that_the_corpus_answers_is_a_question_like_any_other():
     assert guide("안녕하세요", Match(own, 0.6)) is None
 
 
+def test_two_questions_that_are_as_near_with_different_answers_are_both_offered():
+    points, parcel = (
+        Exchange("적립금은 언제 들어와요?", "사흘 뒤예요."),
+        Exchange("배송은 며칠 걸리나요?", "이틀이에요."),
+    )
+    both = (points.question, parcel.question)
+    assert guide("배송 언제 와요", Match(points, 0.6), Match(parcel, 0.57)).questions == both
+    assert guide("배송 언제 와요", Match(points, 0.6), Match(parcel, 0.55)) is None
+    assert guide("적립금 언제 와요", Match(points, 0.8), Match(parcel, 0.79)) is None
+    same = Exchange("배송 얼마나 걸려요?", parcel.answer)
+    assert guide("배송 언제 와요", Match(parcel, 0.6), Match(same, 0.6)) is None
+
+
 @pytest.mark.parametrize("text", ["", "  "])
 def test_nothing_is_said_about_a_blank_question(text):
     assert guide(text) is None

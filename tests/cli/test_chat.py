@@ -123,7 +123,7 @@ def memorized(small_run):
 def test_a_memorized_corpus_suggests_questions_where_it_does_not_know_the_answer(memorized, capsys):
     memorized.hear("which book shall I read")
     shown = capsys.readouterr().out
-    assert "I do not know that" in shown and "\n  1. " in shown
+    assert "I am not sure" in shown and "\n  1. " in shown
     [answer, *_] = [match.exchange.answer for match in memorized.last[1].sources]
     assert answer not in shown
     memorized.hear("1")
@@ -136,7 +136,7 @@ def test_a_pipe_is_told_too_what_is_not_known_or_not_sure(memorized, monkeypatch
     monkeypatch.setattr(Chatbot, "load", lambda path: memorized.bot)
     answer_lines("run", ["which book shall I read", "잘 자"], memorized.options)
     first, *suggested, last = capsys.readouterr().out.splitlines()
-    assert first == "  I do not know that. Did you mean one of these?"
+    assert first == "  I am not sure. Did you mean one of these?"
     assert suggested and all(line.startswith("  - ") for line in suggested)
     assert last == "좋은 꿈 꾸세요."
     memorized.bot.memorized = False
@@ -173,11 +173,11 @@ def test_a_korean_question_that_is_not_known_is_told_so_in_korean_whatever_the_l
     answer_lines("run", ["세고 자워", "which book shall I read"], memorized.options)
     told = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("  - ")]
     assert told == [
-        "  모르는 질문입니다. 혹시 이 가운데 하나인가요?",
-        "  I do not know that. Did you mean one of these?",
+        "  확실하지 않습니다. 혹시 이 가운데 하나인가요?",
+        "  I am not sure. Did you mean one of these?",
     ]
     memorized.hear("세고 자워")
-    assert capsys.readouterr().out.startswith("  모르는 질문입니다.")
+    assert capsys.readouterr().out.startswith("  확실하지 않습니다.")
     memorized.hear("/wrong")  # A command speaks the language of the program.
     assert capsys.readouterr().out == "What is the right answer?\n"
 

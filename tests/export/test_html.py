@@ -285,12 +285,14 @@ def test_a_bot_that_memorized_its_corpus_lists_the_nearest_questions(hybrid_run,
     [near] = Chatbot.load(run).matches(["night owls"])
     assert near[0].similarity < UNSURE
     known = list(dict.fromkeys(match.exchange.question for match in near))
-    assert last_message(page).locator(".text").inner_text() == "I do not know that. Did you mean one of these?"
+    assert last_message(page).locator(".text").inner_text() == "I am not sure. Did you mean one of these?"
     assert last_message(page).locator("button").all_inner_texts() == known
     last_message(page).locator("button").first.click()
     page.wait_for_selector("#ask:not([inert])")
     assert page.locator("#log > .you .text").all_inner_texts()[3:] == ["night owls", known[0]]
     assert last_message(page).locator(".text").inner_text() == near[0].exchange.answer
+    torn = "bot.isTorn([{similarity: 0.6, exchange: {answer: 'a'}}, {similarity: %s, exchange: {answer: '%s'}}])"
+    assert [page.evaluate(torn % other) for other in ((0.57, "b"), (0.55, "b"), (0.57, "a"))] == [True, False, False]
     page.locator("#inside > summary").click()  # The attention of the last question is drawn now.
     page.wait_for_selector("#attention table tbody")
     assert page.locator("#traced-question").inner_text() == known[0]

@@ -118,8 +118,15 @@ class Chatbot {
       return { reply: said.reply, questions: said.with_examples ? this.examples() : [], near: false };
     }
     if (!near.length) return { reply: "", questions: this.examples(), near: false };
-    if (!this.retrieves(near, way) || !this.retrieved(near).unsure) return null;
+    if (!this.retrieves(near, way) || !(this.retrieved(near).unsure || this.isTorn(near))) return null;
     return { reply: "", questions: [...new Set(near.map(({ exchange }) => exchange.question))], near: true };
+  }
+
+  // Returns whether another question with a different answer is about as near as the first one.
+  isTorn([first, ...others]) {
+    const { clear_similarity: clear, least_lead: least } = this.settings.answering;
+    const second = others.find(({ exchange }) => exchange.answer !== first.exchange.answer);
+    return Boolean(second) && first.similarity < clear && first.similarity - second.similarity < least;
   }
 
   // Returns the courtesy that a text consists of, whatever its spaces and punctuation, if it is one.
