@@ -192,10 +192,9 @@ def used_columns(matrices):
     is_used = np.zeros(matrices[0].shape[1], bool)
     for one in matrices:
         is_used[one.indices] = True
-    places = np.cumsum(is_used) - 1
-    return np.flatnonzero(is_used), [
-        sparse.csr_matrix((one.data, places[one.indices], one.indptr), (one.shape[0], places[-1] + 1))
-        for one in matrices
+    used, places = np.flatnonzero(is_used), np.cumsum(is_used) - 1
+    return used, [
+        sparse.csr_matrix((one.data, places[one.indices], one.indptr), (one.shape[0], len(used))) for one in matrices
     ]
 
 
@@ -226,8 +225,8 @@ def contrastive_gradient(batch, groups, vectors):
 class LazyAdam:
     """The Adam optimizer (Kingma & Ba 2015, algorithm 1, in the order of computation at the end of section 2).
 
-    A step only updates rows that have a gradient, and their moments, as `SparseAdam` of PyTorch does: a batch has an
-    eighth of the n-grams.
+    A step only updates rows that have a gradient, and their moments, as `SparseAdam` of PyTorch does: a batch has a
+    small part of the n-grams.
 
     Args:
         values: The matrix to train, float32, which is updated in place.
